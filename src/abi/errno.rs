@@ -47,6 +47,7 @@ impl Errno {
     pub const EIDRM: Errno = Errno(43);
     pub const ENODATA: Errno = Errno(61);
     pub const EOVERFLOW: Errno = Errno(75);
+    pub const EPROTO: Errno = Errno(71);
     pub const ENOTSOCK: Errno = Errno(88);
     pub const EDESTADDRREQ: Errno = Errno(89);
     pub const EMSGSIZE: Errno = Errno(90);

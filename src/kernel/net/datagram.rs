@@ -42,7 +42,7 @@ impl Net {
         if sock.sent >= sock.send_room {
             return Err(wait(out.nonblocking, "send to a full socket", timeout));
         }
-        let (passes, connected) = (sock.is_on(SO_PASSCRED), sock.kind == Kind::SeqPacket);
+        let (passes, connected) = (sock.wants_sender(), sock.kind == Kind::SeqPacket);
         let Some(other) = self.get(to) else {
             let sock = self.sock_mut(id)?;
             if target.is_none() && !connected {
@@ -64,7 +64,10 @@ impl Net {
             let what = "send to a socket whose queue is full";
             return Err(FileError::Wait(Wait { what, timeout, late: Errno::EAGAIN, queue }));
         }
-        let wants_cred = out.cred_given || passes || other.is_on(SO_PASSCRED);
+        if out.rights.is_some() && !other.takes_rights() {
+            return Err(Errno::EPERM.into());
+        }
+        let wants_cred = out.cred_given || passes || other.wants_sender();
         let message = Message {
             bytes: out.bytes.to_vec(),
             room: truesize(out.bytes.len()),
@@ -138,6 +141,8 @@ impl Net {
             to: message.to,
             hops: message.hops,
             service: message.service,
+            mark: message.mark,
+            priority: message.priority,
             cred: message.cred,
             flags: if count < rest.len() { MSG_TRUNC } else { 0 },
             ..Incoming::default()

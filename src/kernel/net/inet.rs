@@ -334,6 +334,8 @@ impl Net {
                 sock.options.number(IPPROTO_IPV6, IPV6_TCLASS),
             ),
         };
+        let word = |name: u32| sock.options.number(SOL_SOCKET, name).unwrap_or(0) as u32;
+        let (mark, priority) = (word(SO_MARK), word(SO_PRIORITY));
         let at_protocol = (sock.namespace, sock.protocol);
         let sock = self.sock_mut(id)?;
         if sock.shut.1 {
@@ -369,6 +371,8 @@ impl Net {
                 to: Some(to),
                 hops: out.hops.unwrap_or(hops.map_or(64, |hops| hops as u8)),
                 service: out.service.unwrap_or(service.unwrap_or(0) as u8),
+                mark,
+                priority,
                 ..Message::default()
             };
             self.push(receiver, message, queues);

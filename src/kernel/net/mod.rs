@@ -3,7 +3,8 @@
 //!
 //! From the bottom up: `loopback` (the one interface of each namespace), `addr`, `far_end` (what is
 //! known of the host's network), `lingering` (what is left of connections), `queue` (the messages
-//! that a socket has received), `options`, `sock`, `table` (every socket), `stream` and `datagram`
+//! that a socket has received), `option_rows` and
+//! `options`, `sock`, `table` (every socket), `stream` and `datagram`
 //! (sending and receiving), `port`, `unix` and `inet` (names, connections and their ends),
 //! `time_wait`, `outside` (connections to the host's network), `interface`, `netlink` and `diag`,
 //! `event` (what is common to all).
@@ -18,6 +19,7 @@ pub(crate) mod interface;
 pub(crate) mod lingering;
 pub(crate) mod loopback;
 mod netlink;
+mod option_rows;
 pub(crate) mod options;
 mod outside;
 pub(crate) mod port;

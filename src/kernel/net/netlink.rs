@@ -24,6 +24,8 @@ pub(super) struct Request<'a> {
     /// The header as it was, for errors.
     header: &'a [u8],
     pub(super) body: &'a [u8],
+    /// NETLINK_CAP_ACK is on.
+    capped: bool,
 }
 
 /// An attribute, `struct rtattr`.
@@ -225,6 +227,7 @@ impl Net {
         if !matches!(protocol, NETLINK_ROUTE | NETLINK_SOCK_DIAG) {
             return Err(Errno::EPERM);
         }
+        let capped = self.sock(id)?.options.is_on(SOL_NETLINK, NETLINK_CAP_ACK);
         let mut rest = out.bytes;
         while let Some(header) = rest.first_chunk::<HEADER>() {
             let [a, b, c, d, k0, k1, f0, f1, s0, s1, s2, s3, ..] = *header;
@@ -238,6 +241,7 @@ impl Net {
                 sequence: u32::from_le_bytes([s0, s1, s2, s3]),
                 header,
                 body: &rest[HEADER..len],
+                capped,
             };
             let answers = match protocol {
                 NETLINK_SOCK_DIAG if request.kind >= RTM_BASE => {
@@ -292,8 +296,12 @@ impl Request<'_> {
     /// NLMSG_ERROR, also for success if that was asked for.
     fn error(&self, port: u32, error: Option<Errno>) -> Vec<u8> {
         let number = error.map_or(0, |errno| -i32::from(errno.0));
-        let body = [&number.to_le_bytes()[..], self.header].concat();
-        self.message(NLMSG_ERROR, 0, port, &body)
+        // What was wrong comes back whole, unless NETLINK_CAP_ACK is on.
+        let capped = error.is_none() || self.capped;
+        let rest = if capped { &[] } else { self.body };
+        let flags = if capped { NLM_F_CAPPED } else { 0 };
+        let body = [&number.to_le_bytes()[..], self.header, rest].concat();
+        self.message(NLMSG_ERROR, flags, port, &body)
     }
 
     /// The datagrams that answer the question.

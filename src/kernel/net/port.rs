@@ -106,8 +106,12 @@ impl Net {
     /// counts only if it is to be `bound`.
     fn free_port(&mut self, id: SockId, at: SocketAddr, bound: bool) -> Option<u16> {
         let (namespace, protocol) = (self.get(id)?.namespace, self.get(id)?.protocol);
-        let (first, last) = (*EPHEMERAL.start(), *EPHEMERAL.end());
-        for _ in EPHEMERAL {
+        // IP_LOCAL_PORT_RANGE: what of it is in the range of all.
+        let range = self.get(id)?.options.number(IPPROTO_IP, IP_LOCAL_PORT_RANGE).unwrap_or(0) as u32;
+        let (low, high) = (range as u16, (range >> 16) as u16);
+        let first = if EPHEMERAL.contains(&low) { low } else { *EPHEMERAL.start() };
+        let last = if EPHEMERAL.contains(&high) { high } else { *EPHEMERAL.end() };
+        for _ in first..=last {
             let next =
                 if self.last_port < first || self.last_port >= last { first } else { self.last_port + 1 };
             self.last_port = next;

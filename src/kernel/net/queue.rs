@@ -57,6 +57,9 @@ pub(crate) struct Message {
     /// Hops and type of service that it was sent with.
     pub(crate) hops: u8,
     pub(crate) service: u8,
+    /// SO_MARK and SO_PRIORITY of the socket that sent it.
+    pub(crate) mark: u32,
+    pub(crate) priority: u32,
     pub(crate) cred: Option<Ucred>,
     pub(crate) rights: Option<Rights>,
     /// The one byte of urgent data, MSG_OOB.

@@ -59,6 +59,8 @@ pub(crate) struct Sock {
     pub(crate) family: Family,
     pub(crate) kind: Kind,
     pub(crate) protocol: u32,
+    /// It was made as SOCK_RAW, which for netlink is the same as SOCK_DGRAM.
+    pub(crate) raw: bool,
     /// Inode number shown to the guest; 0 before accept(2) has given it a descriptor.
     pub(crate) number: u64,
     /// User who made it.
@@ -135,6 +137,7 @@ impl Sock {
             family,
             kind,
             protocol,
+            raw: false,
             number: 0,
             uid: 0,
             queue,
@@ -184,6 +187,16 @@ impl Sock {
     /// Tells if an option of SOL_SOCKET is on.
     pub(crate) fn is_on(&self, name: u32) -> bool {
         self.options.is_on(SOL_SOCKET, name)
+    }
+
+    /// Tells if it wants to know who sends.
+    pub(crate) fn wants_sender(&self) -> bool {
+        self.is_on(SO_PASSCRED) || self.is_on(SO_PASSPIDFD)
+    }
+
+    /// Tells if descriptors may be sent to it, SO_PASSRIGHTS.
+    pub(crate) fn takes_rights(&self) -> bool {
+        self.options.number(SOL_SOCKET, SO_PASSRIGHTS) != Some(0)
     }
 
     /// Takes the error that is still to be answered.

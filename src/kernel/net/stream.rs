@@ -61,6 +61,9 @@ pub(crate) struct Incoming {
     pub(crate) to: Option<std::net::SocketAddr>,
     pub(crate) hops: u8,
     pub(crate) service: u8,
+    /// SO_MARK and SO_PRIORITY of its sender.
+    pub(crate) mark: u32,
+    pub(crate) priority: u32,
     pub(crate) cred: Option<Ucred>,
     /// Descriptions; they hold references unless the message was only looked at.
     pub(crate) files: Vec<FileNo>,
@@ -161,7 +164,7 @@ impl Net {
             true => (free.min(1 << 16), None),
             false => ((sock.send_room / 2 - 64).min(MAX_BUFFER), sock.local.clone()),
         };
-        let passes = sock.is_on(SO_PASSCRED);
+        let passes = sock.wants_sender();
         let Some((peer, other)) = self.peer(id) else {
             if tcp {
                 return Ok(self.send_to_nobody(id, bytes.len(), queues));
@@ -171,11 +174,14 @@ impl Net {
         if !tcp && other.shut.0 {
             return Err(broken(out.flags));
         }
+        if !tcp && out.rights.is_some() && !other.takes_rights() {
+            return Err(Errno::EPERM.into());
+        }
         let bytes = &bytes[..bytes.len().min(most)];
         if tcp && out.flags & MSG_OOB == 0 && self.join(peer, id, bytes, queues) {
             return Ok(bytes.len());
         }
-        let wants_cred = out.cred_given || passes || self.sock(peer)?.is_on(SO_PASSCRED);
+        let wants_cred = out.cred_given || passes || self.sock(peer)?.wants_sender();
         let mut message = Message {
             bytes: bytes.to_vec(),
             room: if tcp { bytes.len() } else { truesize(bytes.len()) },
@@ -266,7 +272,7 @@ impl Net {
     ) -> Result<Option<Incoming>, FileError> {
         let peek = wanted.flags & MSG_PEEK != 0;
         let sock = self.sock(id)?;
-        let (tcp, by_sender) = (sock.is_tcp(), sock.is_on(SO_PASSCRED));
+        let (tcp, by_sender) = (sock.is_tcp(), sock.wants_sender());
         let inline = sock.is_on(SO_OOBINLINE);
         let mut skip = sock.peek_at.filter(|_| peek).unwrap_or(0);
         let mut incoming = Incoming::default();

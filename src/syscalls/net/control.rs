@@ -9,12 +9,14 @@ use crate::abi::resource::Resource;
 use crate::abi::time::{NSEC_PER_SEC, timeval};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::net::addr::{Addr, Family, encode};
+use crate::kernel::net::options::Options;
 use crate::kernel::net::queue::{Rights, Ucred};
 use crate::kernel::net::stream::Incoming;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user};
 use crate::syscalls::context::Ctx;
 use crate::syscalls::fd::limit;
 use crate::syscalls::net::address::{Socket, caller};
+use crate::syscalls::process::pidfd;
 
 /// Bytes of `struct cmsghdr`.
 const HEADER: usize = 16;
@@ -185,20 +187,14 @@ impl Room {
         (held, cloexec): (bool, bool),
     ) -> Result<(), Errno> {
         let sock = ctx.kernel.fs.net.sock(socket.id)?;
-        let (credentials, microseconds) = (sock.is_on(SO_PASSCRED), sock.is_on(SO_TIMESTAMP));
-        let nanoseconds = sock.is_on(SO_TIMESTAMPNS);
+        let (credentials, pidfd) = (sock.is_on(SO_PASSCRED), sock.is_on(SO_PASSPIDFD));
+        let left = if sock.finished && sock.received.is_empty() { 1 } else { sock.received.len() };
         let options = sock.options.clone();
         if incoming.returned {
             return self.put_error(ctx, incoming);
         }
-        if !incoming.end && (microseconds || nanoseconds) {
-            let now = ctx.kernel.clock.realtime_ns(ctx.cpu.instructions());
-            let (kind, words) = match nanoseconds {
-                true => (SO_TIMESTAMPNS, [now / NSEC_PER_SEC, now % NSEC_PER_SEC]),
-                false => (SO_TIMESTAMP, timeval(now)),
-            };
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            self.put(ctx, SOL_SOCKET, kind, &bytes)?;
+        if !incoming.end {
+            self.put_stamps(ctx, socket, &options)?;
         }
         match socket.family {
             Family::Unix if credentials => {
@@ -209,9 +205,23 @@ impl Room {
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 self.put(ctx, SOL_SOCKET, SCM_CREDENTIALS, &bytes)?;
             }
+            Family::Netlink if options.is_on(SOL_NETLINK, NETLINK_PKTINFO) => {
+                self.put(ctx, SOL_NETLINK, NETLINK_PKTINFO, &[0; 4])?; // for no group
+            }
+            Family::Inet | Family::Inet6 if socket.is_tcp() && options.is_on(IPPROTO_TCP, TCP_INQ) => {
+                self.put(ctx, IPPROTO_TCP, TCP_INQ, &(left as u32).to_le_bytes())?;
+            }
             Family::Inet | Family::Inet6 => {
                 let Some(to) = incoming.to else { return Ok(()) };
                 let on = |level, name| options.is_on(level, name);
+                for (option, name, word) in
+                    [(SO_RCVMARK, SO_MARK, incoming.mark), (SO_RCVPRIORITY, SO_PRIORITY, incoming.priority)]
+                {
+                    if on(SOL_SOCKET, option) {
+                        self.put(ctx, SOL_SOCKET, name, &word.to_le_bytes())?;
+                    }
+                }
+                let sent_to = encode(socket.family, Some(&Addr::Inet(to)));
                 match to.ip() {
                     IpAddr::V4(ip) => {
                         if on(IPPROTO_IP, IP_PKTINFO) {
@@ -223,6 +233,14 @@ impl Room {
                         }
                         if on(IPPROTO_IP, IP_RECVTOS) {
                             self.put(ctx, IPPROTO_IP, IP_TOS, &[incoming.service])?;
+                        }
+                        if on(IPPROTO_IP, IP_RECVORIGDSTADDR) {
+                            self.put(
+                                ctx,
+                                IPPROTO_IP,
+                                IP_RECVORIGDSTADDR,
+                                &encode(Family::Inet, Some(&Addr::Inet(to))),
+                            )?;
                         }
                     }
                     IpAddr::V6(ip) => {
@@ -238,15 +256,74 @@ impl Room {
                             let class = u32::from(incoming.service).to_le_bytes();
                             self.put(ctx, IPPROTO_IPV6, IPV6_TCLASS, &class)?;
                         }
+                        if on(IPPROTO_IPV6, IPV6_FLOWINFO) && incoming.service != 0 {
+                            let info = u32::from(incoming.service) << 20;
+                            self.put(ctx, IPPROTO_IPV6, IPV6_FLOWINFO, &info.to_be_bytes())?;
+                        }
+                        if on(IPPROTO_IPV6, IPV6_2292PKTINFO) {
+                            let info = [&ip.octets()[..], &1u32.to_le_bytes()].concat();
+                            self.put(ctx, IPPROTO_IPV6, IPV6_2292PKTINFO, &info)?;
+                        }
+                        if on(IPPROTO_IPV6, IPV6_2292HOPLIMIT) {
+                            let hops = u32::from(incoming.hops).to_le_bytes();
+                            self.put(ctx, IPPROTO_IPV6, IPV6_2292HOPLIMIT, &hops)?;
+                        }
+                        if on(IPPROTO_IPV6, IPV6_RECVORIGDSTADDR) {
+                            self.put(ctx, IPPROTO_IPV6, IPV6_RECVORIGDSTADDR, &sent_to)?;
+                        }
                     }
                 }
             }
             _ => {}
         }
-        if incoming.files.is_empty() {
+        if !incoming.files.is_empty() {
+            self.give_descriptors(ctx, &incoming.files, held, cloexec)?;
+        }
+        if socket.family == Family::Unix && pidfd {
+            self.give_pidfd(ctx, incoming)?;
+        }
+        if socket.family == Family::Unix && options.is_on(SOL_SOCKET, SO_INQ) {
+            self.put(ctx, SOL_SOCKET, SO_INQ, &(left as u32).to_le_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Writes when a message came, SO_TIMESTAMP and its kin.
+    fn put_stamps(&mut self, ctx: &mut Ctx, socket: Socket, options: &Options) -> Result<(), Errno> {
+        /// SOF_TIMESTAMPING_RX_SOFTWARE and SOF_TIMESTAMPING_SOFTWARE.
+        const RECEIVED: i64 = 0x18;
+        let now = ctx.kernel.clock.realtime_ns(ctx.cpu.instructions());
+        let exact = [now / NSEC_PER_SEC, now % NSEC_PER_SEC];
+        let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        for (kind, words) in [
+            (SO_TIMESTAMPNS, exact),
+            (SO_TIMESTAMPNS_NEW, exact),
+            (SO_TIMESTAMP, timeval(now)),
+            (SO_TIMESTAMP_NEW, timeval(now)),
+        ] {
+            if options.is_on(SOL_SOCKET, kind) {
+                self.put(ctx, SOL_SOCKET, kind, &bytes(&words))?;
+            }
+        }
+        let flags = options.number(SOL_SOCKET, SO_TIMESTAMPING).unwrap_or(0);
+        if socket.family.is_inet() && flags & RECEIVED == RECEIVED {
+            let is_new = options.is_on(SOL_SOCKET, SO_TIMESTAMPING_NEW);
+            let kind = if is_new { SO_TIMESTAMPING_NEW } else { SO_TIMESTAMPING };
+            self.put(ctx, SOL_SOCKET, kind, &bytes(&[exact[0], exact[1], 0, 0, 0, 0]))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a descriptor of the process that sent a message, SO_PASSPIDFD.
+    fn give_pidfd(&mut self, ctx: &mut Ctx, incoming: &Incoming) -> Result<(), Errno> {
+        if self.left < HEADER + 4 {
+            self.flags |= MSG_CTRUNC;
             return Ok(());
         }
-        self.give_descriptors(ctx, &incoming.files, held, cloexec)
+        let sender = incoming.cred.and_then(|cred| ctx.kernel.find_process(cred.pid));
+        let Some(sender) = sender else { return Ok(()) };
+        let Ok(fd) = pidfd::open(ctx, sender, 0) else { return Ok(()) };
+        self.put(ctx, SOL_SOCKET, SCM_PIDFD, &(fd as u32).to_le_bytes())
     }
 
     /// Gives descriptions descriptors, as many as there is room for, `scm_detach_fds`.

@@ -122,6 +122,7 @@ fn socket(ctx: &mut Ctx, [family, kind, protocol, ..]: [u64; 6]) -> SysResult {
     }
     let what = checked(family, kind & SOCK_TYPE_MASK, protocol as u32)?;
     let id = make(ctx, what)?;
+    ctx.kernel.fs.net.sock_mut(id)?.raw = what.0 == Family::Netlink && kind & SOCK_TYPE_MASK == SOCK_RAW;
     give_descriptor(ctx, id, kind & FLAGS)
 }
 

@@ -22,7 +22,7 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 /// Gives a process a descriptor, which execve(2) closes.
-pub(super) fn open(ctx: &mut Ctx, process: ProcessId, flags: u32) -> SysResult {
+pub(in crate::syscalls) fn open(ctx: &mut Ctx, process: ProcessId, flags: u32) -> SysResult {
     let pid = ctx.kernel.pid_of(process);
     let (queue, ended) = ctx.kernel.queue_of(process);
     let open = Description::new(PidFd { process, pid, ended, queue }, O_RDWR | flags, b"anon_inode:[pidfd]");
