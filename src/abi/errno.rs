@@ -32,6 +32,7 @@ impl Errno {
     pub const ENOTTY: Errno = Errno(25);
     pub const EFBIG: Errno = Errno(27);
     pub const ENOSPC: Errno = Errno(28);
+    pub const ETXTBSY: Errno = Errno(26);
     pub const ESPIPE: Errno = Errno(29);
     pub const EROFS: Errno = Errno(30);
     pub const EPIPE: Errno = Errno(32);
@@ -46,8 +47,8 @@ impl Errno {
     pub const ENOMSG: Errno = Errno(42);
     pub const EIDRM: Errno = Errno(43);
     pub const ENODATA: Errno = Errno(61);
-    pub const EOVERFLOW: Errno = Errno(75);
     pub const EPROTO: Errno = Errno(71);
+    pub const EOVERFLOW: Errno = Errno(75);
     pub const ENOTSOCK: Errno = Errno(88);
     pub const EDESTADDRREQ: Errno = Errno(89);
     pub const EMSGSIZE: Errno = Errno(90);

@@ -3,7 +3,7 @@
 use crate::abi::fs::{F_OWNER_PGRP, F_OWNER_PID, F_OWNER_TID};
 use crate::abi::resource::Resource;
 use crate::abi::signal::{si_code, signo::*};
-use crate::guest::{Fault, GuestCpu, GuestMemory};
+use crate::guest::{Fault, FileId, GuestCpu, GuestMemory};
 use crate::kernel::arena::TaskId;
 use crate::kernel::cred::User;
 use crate::kernel::fasync::{Notice, Owner, Reason};
@@ -182,11 +182,11 @@ impl Kernel {
         secure
     }
 
-    /// Takes the identity of a program that is about to run: its path, the name by which it was
+    /// Takes the identity of a program that is about to run: its file, the name by which it was
     /// called, arguments, environment, the places of its parts and the auxiliary vector.
     pub fn set_program(
         &mut self,
-        exe: &str,
+        exe: &FileId,
         name: &[u8],
         argv: &[Vec<u8>],
         envp: &[Vec<u8>],

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::guest::{GuestMemory, PAGE_SIZE, SpaceId, VmFlags};
+use crate::guest::{FileId, GuestMemory, PAGE_SIZE, SpaceId, VmFlags};
 use crate::kernel::aio::AioContext;
 use crate::kernel::arena::{Key, MmId};
 
@@ -44,6 +44,8 @@ fn read(mem: &mut dyn GuestMemory, (start, end): (u64, u64)) -> Vec<u8> {
 pub struct Mm {
     /// Path of the program in the guest's view, which `/proc/self/exe` names.
     pub exe: String,
+    /// Device and number of the program's file.
+    pub(crate) exe_file: Option<(u64, u64)>,
     /// Arguments with which it was started.
     pub argv: Vec<Vec<u8>>,
     /// Environment with which it was started.
@@ -72,6 +74,7 @@ impl Mm {
     pub(super) fn new() -> Mm {
         Mm {
             exe: String::new(),
+            exe_file: None,
             argv: Vec::new(),
             envp: Vec::new(),
             places: Places::default(),
@@ -99,7 +102,7 @@ impl Mm {
     /// Begins anew with the program that execve(2) starts.
     pub(super) fn exec(
         &mut self,
-        exe: &str,
+        exe: &FileId,
         argv: &[Vec<u8>],
         envp: &[Vec<u8>],
         places: Places,
@@ -108,7 +111,8 @@ impl Mm {
         let (thp_disable, coredump_filter) = (self.thp_disable, self.coredump_filter);
         let words = argv.iter().chain(envp).map(|word| word.len() + size_of::<Vec<u8>>());
         *self = Mm {
-            exe: exe.to_owned(),
+            exe: exe.path.as_ref().to_owned(),
+            exe_file: Some((exe.device, exe.inode)),
             argv: argv.to_vec(),
             envp: envp.to_vec(),
             places,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd as _, BorrowedFd};
-use rustix::fs::{FileType, SeekFrom, Stat};
+use rustix::fs::{FileType, OFlags, SeekFrom, Stat};
 
 use crate::abi::errno::Errno;
 use crate::kernel::config::{KernelConfig, TerminalObserver};
@@ -460,6 +460,24 @@ impl Streams {
     /// Bytes that a read would find.
     pub(crate) fn readable_bytes(&self, stream: u8) -> Result<u64, Errno> {
         self.number(|| Ok(rustix::io::ioctl_fionread(self.fd(stream))? + self.typed(stream) as u64))
+    }
+
+    /// Bytes between the end of a file and the place of the next write, or that at `at`: 0 where it
+    /// is no file, and where all goes to the end.
+    pub(crate) fn hole_before(&self, stream: u8, at: Option<u64>) -> Result<u64, Errno> {
+        self.number(|| {
+            let fd = self.fd(stream);
+            let stat = rustix::fs::fstat(fd)?;
+            let appends = || rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND));
+            if !FileType::from_raw_mode(stat.st_mode).is_file() || appends() {
+                return Ok(0);
+            }
+            let place = match at {
+                Some(at) => at,
+                None => rustix::fs::seek(fd, SeekFrom::Current(0))?,
+            };
+            Ok(place.saturating_sub(u64::try_from(stat.st_size).unwrap_or(0)))
+        })
     }
 
     /// lseek(2).

@@ -225,7 +225,7 @@ impl Prepared {
         let moved = |(start, end): (u64, u64)| (start.wrapping_add(bias), end.wrapping_add(bias));
         let (code, data) = (moved(code), moved(data));
         let places = Places { code, data, stack: stack.sp, args: stack.args, env: stack.env };
-        kernel.set_program(&program.path, &spec.execfn, &spec.argv, &spec.envp, places, &auxv);
+        kernel.set_program(&program.id, &spec.execfn, &spec.argv, &spec.envp, places, &auxv);
         machine.reset();
         let mut cpu = machine.cpu();
         cpu.set_gpr(Gpr::Rsp, stack.sp);

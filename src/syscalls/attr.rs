@@ -68,7 +68,11 @@ fn target(
         }
         return of_fd(caller, dirfd, true);
     }
-    Ok(Some(fs.locate(caller, dirfd as i32, path, flags & AT_SYMLINK_NOFOLLOW == 0)?.there()?))
+    match fs.locate(caller, dirfd as i32, path, flags & AT_SYMLINK_NOFOLLOW == 0) {
+        // Something without a name, which keeps what it has.
+        Err(Errno::ENXIO) => Ok(None),
+        found => Ok(Some(found?.there()?)),
+    }
 }
 
 /// chmod(2).
@@ -163,8 +167,8 @@ fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<Option<[Time; 2]>, E
 fn set_times(ctx: &mut Ctx, dirfd: u64, path: u64, times: Option<[Time; 2]>) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths_now();
-    let At { mount, ino } = fs.locate(&caller, dirfd as i32, &path, true)?.there()?;
-    fs.writable(mount)?;
+    let at = target(fs, &caller, dirfd, &path, 0)?;
+    let Some(ino) = changed(fs, at)? else { return Ok(0) };
     let [access, modify] = times.unwrap_or([caller.now; 2]);
     fs.set_times(&caller, ino, Some(access), Some(modify), times.is_some())?;
     Ok(0)

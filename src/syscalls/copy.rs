@@ -14,7 +14,7 @@ use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::PipeId;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::get_path;
+use crate::syscalls::fs::{get_path, nameless_is};
 use crate::syscalls::io::{extend_text, failed, operate, seekable};
 use crate::syscalls::iovec::{access_ok, get_iovec};
 use crate::syscalls::lock::break_leases;
@@ -276,12 +276,14 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
     check_len(len, limit).map_err(|error| failed(ctx, &[], error))?;
     let (fs, caller, _) = ctx.paths_now();
-    let At { mount, ino } = fs.locate(&caller, AT_FDCWD, &path, true)?.there()?;
+    let found = fs.locate(&caller, AT_FDCWD, &path, true).map_err(nameless_is(Errno::EINVAL));
+    let At { mount, ino } = found?.there()?;
     match fs.node(ino).body {
         Body::Dir(_) => return Err(Errno::EISDIR.into()),
         Body::File(_) => {
             fs.writable(mount)?;
             caller.may(fs.node(ino), W_OK)?;
+            fs.may_become_other(&caller, ino)?;
         }
         _ => return Err(Errno::EINVAL.into()),
     }

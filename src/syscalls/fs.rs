@@ -10,6 +10,7 @@ use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
 use crate::kernel::vfs::Time;
+use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::mount::At;
@@ -208,10 +209,19 @@ fn faccessat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysRes
         let link = caller.fd_link(dirfd as i32)?;
         match link.inode {
             Some(ino) => At { mount: link.mount, ino },
-            None => return Ok(0),
+            None => {
+                let file = ctx.kernel.fds().get(dirfd as i32)?;
+                return may_nameless(ctx, file, mode, flags);
+            }
         }
     } else {
-        fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0)?.there()?
+        match fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0) {
+            Err(Errno::ENXIO) => {
+                let file = fs.nameless(&caller, dirfd as i32, &path)?;
+                return may_nameless(ctx, file, mode, flags);
+            }
+            found => found?.there()?,
+        }
     };
     let (kind, mount_flags) = (fs.node(ino).kind(), fs.mounts.flags(mount));
     if mode & X_OK != 0 && kind == S_IFREG && mount_flags & MS_NOEXEC != 0 {
@@ -223,6 +233,27 @@ fn faccessat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysRes
         return Err(Errno::EROFS.into());
     }
     Ok(0)
+}
+
+/// The attributes of a description.
+pub(super) fn look_at(ctx: &mut Ctx, file: FileNo) -> Result<Meta, Errno> {
+    let (files, mut cx) = ctx.file_ops();
+    files.get(file).ops.attributes(&mut cx)
+}
+
+/// faccessat2(2) of a description of something without a name.
+fn may_nameless(ctx: &mut Ctx, file: FileNo, mode: u32, flags: u32) -> SysResult {
+    let meta = look_at(ctx, file)?;
+    let real = ctx.kernel.task().cred.real();
+    let (_, caller, _) = ctx.paths();
+    let cred = if flags & AT_EACCESS != 0 { caller.cred } else { &real };
+    Caller { cred, ..caller }.granted((meta.uid, meta.gid), meta.mode, false, mode)?;
+    Ok(0)
+}
+
+/// `error`, where a path leads to something without a name.
+pub(super) fn nameless_is(error: Errno) -> impl Fn(Errno) -> Errno {
+    move |found| if found == Errno::ENXIO { error } else { found }
 }
 
 /// mkdir(2).
@@ -332,7 +363,8 @@ fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> Sy
     let ino = if from.is_empty() && flags & AT_EMPTY_PATH != 0 {
         caller.fd_link(from_dir as i32)?.inode.ok_or(Errno::EXDEV)?
     } else {
-        fs.locate(&caller, from_dir as i32, &from, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?
+        let found = fs.locate(&caller, from_dir as i32, &from, flags & AT_SYMLINK_FOLLOW != 0);
+        found.map_err(nameless_is(Errno::EXDEV))?.exists()?
     };
     let to = fs.locate(&caller, to_dir as i32, &to, Last::Parent)?;
     fs.link(&caller, ino, &to, mem)?;
@@ -418,8 +450,8 @@ fn change_dir(ctx: &mut Ctx, to: At) -> SysResult {
 fn chdir(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths();
-    let to = fs.locate(&caller, FDCWD as i32, &path, true)?.there()?;
-    change_dir(ctx, to)
+    let found = fs.locate(&caller, FDCWD as i32, &path, true).map_err(nameless_is(Errno::ENOTDIR));
+    change_dir(ctx, found?.there()?)
 }
 
 /// fchdir(2).
@@ -439,7 +471,8 @@ fn umask(ctx: &mut Ctx, [mask, ..]: [u64; 6]) -> SysResult {
 fn chroot(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths();
-    let to = fs.locate(&caller, FDCWD as i32, &path, true)?.there()?;
+    let found = fs.locate(&caller, FDCWD as i32, &path, true).map_err(nameless_is(Errno::ENOTDIR));
+    let to = found?.there()?;
     if !fs.node(to.ino).is_dir() {
         return Err(Errno::ENOTDIR.into());
     }

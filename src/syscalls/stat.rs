@@ -2,14 +2,13 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::kernel::fdtable::FileNo;
 use crate::kernel::procfs::machine::mount_of;
 use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PROC_DEV, SHM_DEV, SYS_DEV};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::{FDCWD, get_path};
+use crate::syscalls::fs::{FDCWD, get_path, look_at};
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
@@ -49,8 +48,7 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
     match fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0) {
         // The path ends at `/proc/self/fd/N` for something without a name.
         Err(Errno::ENXIO) => {
-            let base = fs.base(&caller, dirfd as i32, &path)?;
-            let file = fs.magic_file(&caller, base, &path).ok_or(Errno::ENXIO)?;
+            let file = fs.nameless(&caller, dirfd as i32, &path)?;
             look_at(ctx, file)
         }
         found => {
@@ -58,12 +56,6 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
             Ok(fs.meta(ino))
         }
     }
-}
-
-/// The attributes of a description.
-fn look_at(ctx: &mut Ctx, file: FileNo) -> Result<Meta, Errno> {
-    let (files, mut cx) = ctx.file_ops();
-    files.get(file).ops.attributes(&mut cx)
 }
 
 /// Owner and group as the caller's user namespace has them.

@@ -3,32 +3,10 @@
 // expect: mounts.out
 // open: skip the host's files have no owners of the emulated machine
 #include "emulated.h"
-#include <sched.h>
+#include "namespace.h"
 #include <sys/mount.h>
-#include <sys/wait.h>
 
 /* Mounts of a mount namespace of its own. */
-
-/* Goes on as an ordinary user, to whom the files here belong. */
-static void become_a_user(void)
-{
-    const char *all[] = {".", "host", "host/empty", "host/file", "host/other", "host/tool"};
-    if (getuid() != 0)
-        return;
-    for (int i = 0; i < 6; i++)
-        S(chown, all[i], 1000, 1000);
-    S(setgroups, 0, 0);
-    S(setresgid, 1000, 1000, 1000);
-    S(setresuid, 1000, 1000, 1000);
-    S(prctl, 4 /* PR_SET_DUMPABLE */, 1, 0, 0, 0);
-}
-
-static void put_map(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY);
-    S(write, fd, text, strlen(text));
-    close(fd);
-}
 
 static void here(void)
 {
@@ -70,14 +48,9 @@ int main(void)
 {
     become_a_user();
     unsigned uid = getuid(), gid = getgid();
-    char map[64];
     T(mount, "none", "host", "tmpfs", 0, 0);
     T(unshare, CLONE_NEWUSER | CLONE_NEWNS);
-    put_map("/proc/self/setgroups", "deny");
-    snprintf(map, sizeof map, "0 %u 1", uid);
-    put_map("/proc/self/uid_map", map);
-    snprintf(map, sizeof map, "0 %u 1", gid);
-    put_map("/proc/self/gid_map", map);
+    map_root(uid, gid);
 
     printf("== errors\n");
     T(mount, "none", "nowhere", "tmpfs", 0, 0);

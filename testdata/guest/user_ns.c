@@ -3,42 +3,27 @@
 // expect: user_ns.out
 // open: skip the host's files have no owners of the emulated machine
 #include "emulated.h"
+#include "namespace.h"
 #include <netdb.h>
 #include <linux/capability.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <arpa/inet.h>
 #include <sys/msg.h>
-#include <sys/wait.h>
 #include <sys/ioctl.h>
 
 /* A user namespace of its own, and what belongs to it. */
 
-/* Goes on as an ordinary user, to whom the files here belong. */
-static void become_a_user(void)
-{
-    const char *all[] = {".", "host", "host/empty", "host/file", "host/other", "host/tool"};
-    if (getuid() != 0)
-        return;
-    for (int i = 0; i < 6; i++)
-        S(chown, all[i], 1000, 1000);
-    S(setgroups, 0, 0);
-    S(setresgid, 1000, 1000, 1000);
-    S(setresuid, 1000, 1000, 1000);
-    S(prctl, 4 /* PR_SET_DUMPABLE */, 1, 0, 0, 0);
-}
-
-static void put_map(const char *path, const char *form, unsigned own)
+/* A map with an id of its own, and whether it was taken. */
+static void told_map(const char *path, const char *form, unsigned own)
 {
     char text[64];
-    int fd = open(path, O_WRONLY), len = snprintf(text, sizeof text, form, own);
-    long result = fd < 0 ? -errno : S(write, fd, text, len);
+    int len = snprintf(text, sizeof text, form, own);
+    long result = put_map(path, text);
     printf("%s: %s: ", path, form);
     if (result == len)
         printf("ok\n");
     else
         show("write", result);
-    close(fd);
 }
 
 static void shown_map(const char *path, unsigned own)
@@ -103,16 +88,16 @@ int main(void)
     shown_map("/proc/self/uid_map", uid);
     T(setuid, 0);
     T(setgroups, 0, NULL);
-    put_map("/proc/self/gid_map", "0 %u 1", gid);
-    put_map("/proc/self/setgroups", "maybe", 0);
-    put_map("/proc/self/setgroups", "deny", 0);
-    put_map("/proc/self/uid_map", "0 %u 2", uid);
-    put_map("/proc/self/uid_map", "0 0 1", 0);
-    put_map("/proc/self/uid_map", "0 x 1", 0);
-    put_map("/proc/self/uid_map", "0 %u 0", uid);
-    put_map("/proc/self/uid_map", "0 %u 1", uid);
-    put_map("/proc/self/uid_map", "0 %u 1", uid);
-    put_map("/proc/self/gid_map", "5 %u 1", gid);
+    told_map("/proc/self/gid_map", "0 %u 1", gid);
+    told_map("/proc/self/setgroups", "maybe", 0);
+    told_map("/proc/self/setgroups", "deny", 0);
+    told_map("/proc/self/uid_map", "0 %u 2", uid);
+    told_map("/proc/self/uid_map", "0 0 1", 0);
+    told_map("/proc/self/uid_map", "0 x 1", 0);
+    told_map("/proc/self/uid_map", "0 %u 0", uid);
+    told_map("/proc/self/uid_map", "0 %u 1", uid);
+    told_map("/proc/self/uid_map", "0 %u 1", uid);
+    told_map("/proc/self/gid_map", "5 %u 1", gid);
     shown_map("/proc/self/uid_map", uid);
     shown_map("/proc/self/gid_map", gid);
     ids();

@@ -116,6 +116,25 @@ fn files_and_output_are_limited() {
     let tidy = "int main(void) { for (int i = 0; i < 1000; i++) { int fd = open(\"x\", O_CREAT | O_RDWR, 0666);\
         close(fd); unlink(\"x\"); mkdir(\"y\", 0777); rmdir(\"y\"); } return 0; }";
     ends(&["--max-files=200", "--max-output=1"], &format!("{include}{tidy}"), 0, &[]);
+    // A hole before what is written makes a file longer too.
+    let hole = "int main(void) { if (lseek(1, 1L << 38, SEEK_SET) != 1L << 38) return 3; write(1, \"x\", 1); return 0; }";
+    let dir = temporary();
+    let program = build(dir.path(), &format!("{include}{hole}"));
+    let stdout = fs::File::create(dir.path().join("stdout")).expect("a file");
+    let words = ["run", "--cachegrind-out-file=out", "--max-output=10K"];
+    let status = cgemu(dir.path(), &words).arg(&program).stdout(stdout).status().expect("it runs");
+    assert_eq!(
+        (status.code(), fs::metadata(dir.path().join("stdout")).expect("there").len()),
+        (Some(124), 0)
+    );
+    for call in ["pwrite(fd, \"x\", 1, 1L << 38)", "ftruncate(fd, 1L << 38)"] {
+        let text = format!(
+            "int main(void) {{ int fd = open(\"big\", O_CREAT | O_WRONLY, 0666); {call}; return 0; }}"
+        );
+        let out = run(dir.path(), &["--allow-write=.", "--max-output=10K"], &format!("{include}{text}"));
+        assert_eq!(out.status.code(), Some(124), "{}", stderr(&out));
+        assert_eq!(fs::metadata(dir.path().join("big")).expect("made").len(), 0);
+    }
     // Under --allow-write, all that was let is there.
     let dir = temporary();
     let disk = "int main(void) { char b[1000] = {1}; int fd = open(\"big\", O_CREAT | O_WRONLY, 0666);\

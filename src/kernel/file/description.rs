@@ -456,6 +456,14 @@ impl FdLinks for Descriptions {
             path: open.path.clone(),
         }
     }
+
+    /// Files of memfd_create(2) do not count, `alloc_file_pseudo`.
+    fn is_written(&self, ino: Ino) -> bool {
+        self.slots.iter().any(|(_, open)| {
+            let counts = open.refs > 0 && open.writable() && !open.is_path();
+            counts && open.ops.inode() == Some(ino) && !open.path.starts_with(b"/memfd:")
+        })
+    }
 }
 
 /// Operations of a place without a description.

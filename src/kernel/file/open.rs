@@ -174,6 +174,9 @@ impl Opener<'_> {
             let wanted = if read { R_OK } else { 0 } | if write || truncate { W_OK } else { 0 };
             self.caller.may(node, wanted)?;
         }
+        if write || truncate {
+            self.fs.may_become_other(&self.caller, ino)?;
+        }
         let kept = flags & KEPT;
         let open = match &node.body {
             Body::File(_) if !made && self.files.leases.conflict(ino, write) => {

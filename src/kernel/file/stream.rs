@@ -83,12 +83,16 @@ impl FileOperations for HostStream {
         at: Option<u64>,
         bytes: &[u8],
     ) -> Result<usize, FileError> {
-        let room = cx.fs.quota.output_room(bytes.len());
+        let hole = if cx.fs.quota.bounds_output() { cx.streams.hole_before(self.0, at)? } else { 0 };
+        let room = cx.fs.quota.output_room(hole, bytes.len());
+        if room == 0 && !bytes.is_empty() {
+            return Ok(0);
+        }
         let written = cx.streams.write(self.0, at, &bytes[..room]).map_err(|errno| match errno {
             Errno::EPIPE => FileError::Signal(SIGPIPE, errno),
             errno => errno.into(),
         })?;
-        cx.fs.quota.wrote(written);
+        cx.fs.quota.wrote(hole, written);
         Ok(written)
     }
 

@@ -35,6 +35,11 @@ pub(crate) struct TaskTable<'a> {
 }
 
 impl<'a> TaskTable<'a> {
+    /// Tests whether the file of this device and number is a program that runs.
+    pub(crate) fn runs(&self, file: (u64, u64)) -> bool {
+        self.mms.iter().any(|(_, mm)| mm.exe_file == Some(file))
+    }
+
     /// The task that is meant: of a process its leader, which may have ended before the others.
     pub(in crate::kernel) fn task(&self, subject: Subject) -> Option<(TaskId, &'a Task)> {
         let id = match subject {

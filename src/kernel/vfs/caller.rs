@@ -35,6 +35,8 @@ pub(crate) struct FdLink {
 pub(crate) trait FdLinks {
     /// The link of a description.
     fn link(&self, file: FileNo) -> FdLink;
+    /// Tests whether a regular file is open for writing.
+    fn is_written(&self, ino: Ino) -> bool;
 }
 
 /// The caller of an operation.
@@ -82,18 +84,30 @@ impl Caller<'_> {
             }
             _ => {}
         }
-        let granted = if self.cred.uid.fs == node.uid {
-            node.mode >> 6
-        } else if self.cred.in_group(node.gid) {
-            node.mode >> 3
+        self.granted((node.uid, node.gid), node.mode, node.is_dir(), wanted)
+    }
+
+    /// The same for what has this owner and mode.
+    pub(crate) fn granted(
+        &self,
+        (uid, gid): (u32, u32),
+        mode: u32,
+        is_dir: bool,
+        wanted: u32,
+    ) -> Result<(), Errno> {
+        let granted = if self.cred.uid.fs == uid {
+            mode >> 6
+        } else if self.cred.in_group(gid) {
+            mode >> 3
         } else {
-            node.mode
+            mode
         };
-        let reads = if node.is_dir() { wanted & W_OK == 0 } else { wanted == R_OK };
-        let can_be = node.is_dir() || wanted & X_OK == 0 || node.mode & 0o111 != 0;
+        let reads = if is_dir { wanted & W_OK == 0 } else { wanted == R_OK };
+        let can_be = is_dir || wanted & X_OK == 0 || mode & 0o111 != 0;
+        let capable = |capability| self.cred.capable_over_file(uid, gid, capability);
         let allowed = granted & wanted == wanted
-            || reads && self.capable(node, CAP_DAC_READ_SEARCH)
-            || can_be && self.capable(node, CAP_DAC_OVERRIDE);
+            || reads && capable(CAP_DAC_READ_SEARCH)
+            || can_be && capable(CAP_DAC_OVERRIDE);
         if allowed { Ok(()) } else { Err(Errno::EACCES) }
     }
 

@@ -118,8 +118,12 @@ impl FileSystem {
         }
         let bytes = &bytes[..(bytes.len() as u64).min(MAX_LEN - offset) as usize];
         let through = self.node(ino).writes_through();
-        let bytes = if through { &bytes[..self.quota.output_room(bytes.len())] } else { bytes };
         let (seals, size) = (self.node(ino).seals, self.node(ino).size());
+        let hole = offset.saturating_sub(size);
+        let bytes = if through { &bytes[..self.quota.output_room(hole, bytes.len())] } else { bytes };
+        if bytes.is_empty() {
+            return Ok(0);
+        }
         if seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
             return Err(Errno::EPERM);
         }
@@ -166,7 +170,7 @@ impl FileSystem {
         }
         self.out_of_memory |= full;
         if let (true, Ok(count)) = (through, done) {
-            self.quota.wrote(count);
+            self.quota.wrote(hole, count);
         }
         done
     }
@@ -192,6 +196,15 @@ impl FileSystem {
         if (len < size && node.seals & F_SEAL_SHRINK != 0) || (len > size && node.seals & F_SEAL_GROW != 0) {
             return Err(Errno::EPERM);
         }
+        let hole = len.saturating_sub(size);
+        if hole > 0 && node.writes_through() {
+            // Past the bound the run ends after this call.
+            if self.quota.output_room(hole - 1, 1) == 0 {
+                return Err(Errno::EFBIG);
+            }
+            self.quota.wrote(hole, 0);
+        }
+        let node = self.node(ino);
         // A file emptied before its first write needs nothing of the host's.
         let on_host = matches!(node.body, Body::File(Content::Host(_)));
         if len == 0 && on_host && !node.writes_through() && self.viewed_file(ino, mem).is_none() {

@@ -133,7 +133,11 @@ impl FileSystem {
             let at = At { mount: link.mount, ino: link.inode.ok_or(Errno::EACCES)? };
             return self.image_of(caller, at, &link.path, mem);
         }
-        let found = self.locate(caller, dirfd, path, flags & AT_SYMLINK_NOFOLLOW == 0)?;
+        let found = match self.locate(caller, dirfd, path, flags & AT_SYMLINK_NOFOLLOW == 0) {
+            // What has no name cannot be run.
+            Err(Errno::ENXIO) => return Err(Errno::EACCES),
+            found => found?,
+        };
         let at = found.there()?;
         let ino = at.ino;
         if self.node(ino).kind() == S_IFLNK {
@@ -149,6 +153,16 @@ impl FileSystem {
         self.image_of(caller, at, &path, mem)
     }
 
+    /// Fails with ETXTBSY for the file of a program that runs, which cannot be written.
+    pub(crate) fn may_become_other(&self, caller: &Caller, ino: Ino) -> Result<(), Errno> {
+        let Some(number) = self.number_if_shown(ino) else { return Ok(()) };
+        let file = (self.node(ino).dev, number);
+        match caller.tasks.as_ref().is_some_and(|tasks| tasks.runs(file)) {
+            true => Err(Errno::ETXTBSY),
+            false => Ok(()),
+        }
+    }
+
     fn image_of(
         &mut self,
         caller: &Caller,
@@ -161,6 +175,9 @@ impl FileSystem {
             return Err(Errno::EACCES);
         }
         caller.may(self.node(ino), X_OK)?;
+        if caller.files.is_written(ino) {
+            return Err(Errno::ETXTBSY);
+        }
         let source = self.snapshot(ino, mem)?;
         let node = self.node(ino);
         let on_host = matches!(node.body, Body::File(Content::Host(_)));

@@ -31,17 +31,24 @@ impl Quota {
         self.files = self.files.saturating_sub(1);
     }
 
-    /// The number of `len` bytes that may still reach the host.
-    pub(crate) fn output_room(&mut self, len: usize) -> usize {
+    /// Tests for a bound on bytes to the host.
+    pub(crate) fn bounds_output(&self) -> bool {
+        self.most_output.is_some()
+    }
+
+    /// The number of `len` bytes that may still reach the host, behind a hole that makes a file
+    /// longer by so many.
+    pub(crate) fn output_room(&mut self, hole: u64, len: usize) -> usize {
         let Some(most) = self.most_output else { return len };
-        let room = usize::try_from(most.saturating_sub(self.output)).unwrap_or(usize::MAX);
+        let left = most.saturating_sub(self.output).saturating_sub(hole);
+        let room = usize::try_from(left).unwrap_or(usize::MAX);
         self.cut |= room < len;
         len.min(room)
     }
 
-    /// Counts bytes that reached the host.
-    pub(crate) fn wrote(&mut self, count: usize) {
-        self.output = self.output.saturating_add(count as u64);
+    /// Counts bytes that reached the host, and the hole before them.
+    pub(crate) fn wrote(&mut self, hole: u64, count: usize) {
+        self.output = self.output.saturating_add(hole).saturating_add(count as u64);
     }
 
     /// The bound that the program has passed, if there is one, with this many open files.
@@ -61,14 +68,17 @@ mod tests {
     #[test]
     fn output_ends_at_its_bound() {
         let mut quota = Quota { most_output: Some(10), ..Quota::default() };
-        assert_eq!(quota.output_room(8), 8);
-        quota.wrote(8);
-        assert_eq!(quota.output_room(2), 2);
-        quota.wrote(2);
+        assert_eq!(quota.output_room(0, 8), 8);
+        quota.wrote(3, 5);
+        assert_eq!(quota.output_room(0, 2), 2);
+        quota.wrote(0, 2);
         assert_eq!(quota.exceeded(0), None);
-        assert_eq!(quota.output_room(1), 0);
+        assert_eq!(quota.output_room(0, 1), 0);
         assert!(quota.exceeded(0).is_some_and(|what| what.contains("10 bytes")));
-        assert_eq!(Quota::default().output_room(usize::MAX), usize::MAX);
+        assert_eq!(Quota::default().output_room(u64::MAX, usize::MAX), usize::MAX);
+        let mut quota = Quota { most_output: Some(10), ..Quota::default() };
+        assert_eq!(quota.output_room(1 << 38, 1), 0);
+        assert!(quota.exceeded(0).is_some());
     }
 
     #[test]

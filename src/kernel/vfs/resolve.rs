@@ -177,7 +177,11 @@ impl FileSystem {
                     if goes && scoped {
                         return Err(Errno::EXDEV);
                     }
-                    let jump = self.jump(caller, child.ino, *magic)?;
+                    let jump = self.jump(caller, child.ino, *magic).map_err(|error| match error {
+                        // What has no name is no directory.
+                        Errno::ENXIO if !last || slash => Errno::ENOTDIR,
+                        error => error,
+                    })?;
                     if let (Jump::To(to), true) = (&jump, how & RESOLVE_NO_XDEV != 0)
                         && to.mount != at.mount
                     {
@@ -392,6 +396,13 @@ impl FileSystem {
             }
         }
         None
+    }
+
+    /// The description behind a path that leads to something without a name, for which `locate`
+    /// fails with ENXIO.
+    pub(crate) fn nameless(&mut self, caller: &Caller, dirfd: i32, path: &[u8]) -> Result<FileNo, Errno> {
+        let base = self.base(caller, dirfd, path)?;
+        self.magic_file(caller, base, path).ok_or(Errno::ENXIO)
     }
 
     /// The directory that a path starts from: an absolute one does not look at the descriptor,

@@ -1,6 +1,8 @@
 //! Extended attributes, xattr(7). Files of the overlay keep theirs in memory, under directories
 //! that the guest may change the host does.
 
+use std::borrow::Cow;
+
 use rustix::fd::OwnedFd;
 
 use crate::abi::capability::CAP_SYS_ADMIN;
@@ -93,17 +95,17 @@ impl FileSystem {
     }
 
     /// The attributes of an inode. Of the host's only those of the `user` namespace show.
-    fn xattrs(&self, ino: Ino) -> Result<Xattrs, Errno> {
+    fn xattrs(&self, ino: Ino) -> Result<Cow<'_, Xattrs>, Errno> {
         if let Some(held) = &self.node(ino).xattrs {
-            return Ok(held.clone());
+            return Ok(Cow::Borrowed(held));
         }
-        self.keeper(ino)?.map_or(Ok(Xattrs::new()), |file| host::xattrs(&file))
+        self.keeper(ino)?.map_or(Ok(Xattrs::new()), |file| host::xattrs(&file)).map(Cow::Owned)
     }
 
     /// getxattr(2).
     pub(crate) fn getxattr(&self, caller: &Caller, ino: Ino, name: &[u8]) -> Result<Vec<u8>, Errno> {
         self.may_use(caller, ino, name, false)?;
-        self.xattrs(ino)?.remove(name).ok_or(Errno::ENODATA)
+        self.xattrs(ino)?.get(name).cloned().ok_or(Errno::ENODATA)
     }
 
     /// The names, each with a NUL, listxattr(2).
@@ -140,19 +142,27 @@ impl FileSystem {
             self.notify(ino, IN_ATTRIB);
             return Ok(());
         }
-        let mut held = self.xattrs(ino)?;
-        let before = self.node(ino).xattrs.as_ref().map_or(0, xattr_space);
+        let held = self.xattrs(ino)?;
+        let (all, old) = (xattr_space(&held), held.get(name).map_or(0, |old| name.len() + old.len()));
         match (value, held.contains_key(name)) {
             (Some(_), true) if flags & XATTR_CREATE != 0 => return Err(Errno::EEXIST),
             (Some(_), false) if flags & XATTR_REPLACE != 0 => return Err(Errno::ENODATA),
             (None, false) => return Err(Errno::ENODATA),
-            (Some(value), _) => held.insert(name.to_vec(), value.to_vec()),
-            (None, true) => held.remove(name),
-        };
-        let after = xattr_space(&held);
+            _ => {}
+        }
+        let before = self.node(ino).xattrs.as_ref().map_or(0, |_| all);
+        let after = all - old + value.map_or(0, |value| name.len() + value.len());
+        // Those of memory are changed where they are; of the host's file a copy is.
+        let read = if let Cow::Owned(read) = held { Some(read) } else { None };
         if after > SPACE || (after as u64) > self.room(mem).saturating_add(before as u64) {
             return Err(Errno::ENOSPC);
         }
+        let held = self.node_mut(ino).xattrs.take().or(read);
+        let mut held = held.unwrap_or_default();
+        match value {
+            Some(value) => held.insert(name.to_vec(), value.to_vec()),
+            None => held.remove(name),
+        };
         let node = self.node_mut(ino);
         node.xattrs = Some(held);
         node.touch_meta(caller.now);

@@ -1,6 +1,7 @@
 //! Pipes, memory files, `/proc` and `/dev`.
 
 use super::*;
+use crate::guest::FileId;
 use crate::kernel::mm::Places;
 use crate::kernel::vfs::image::Source;
 use crate::syscalls::context::Action;
@@ -68,7 +69,8 @@ fn proc_shows_the_guest() {
     let words = DATA + 0x8000;
     guest.machine.put(words, b"true\0x\0");
     let places = Places { args: (words, words + 7), ..Places::default() };
-    guest.machine.kernel.set_program("/bin/true", b"true", &[], &[], places, &[]);
+    let file = FileId { path: "/bin/true".into(), inode: 1, device: 1 };
+    guest.machine.kernel.set_program(&file, b"true", &[], &[], places, &[]);
     let pid = guest.machine.kernel.process().pid;
     assert_eq!(guest.readlink("/proc/self").unwrap(), pid.to_string().as_bytes());
     assert_eq!(guest.readlink("/proc/self/exe").unwrap(), b"/bin/true");
