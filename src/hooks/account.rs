@@ -7,11 +7,11 @@ use crate::hooks::callgraph::dumps::{Collection, Dumps};
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::AccountId;
-use crate::hooks::counts::{Counted, PackedCounts, Repeated};
+use crate::hooks::counts::{Counted, Misses, PackedCounts, Repeated};
 use crate::hooks::executions::{Count, Tally};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{Numbering, PackedPlans};
-use crate::hooks::part::{HeldPart, Part, number};
+use crate::hooks::part::{HeldPart, Part, Told, number};
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 use crate::hooks::predictors::Predictors;
@@ -291,6 +291,14 @@ impl Account {
                 self.part.add_mispredicted(number, insn, count);
             }
         }
+        for (plan, misses) in (0..).map(PlanId).zip(&tally.misses) {
+            let missed = (0..).zip(misses).filter(|(_, its)| **its != Misses::default());
+            for (insn, misses) in missed {
+                if let Some(number) = self.learn_number(plan, plans) {
+                    self.part.add_misses(number, insn, misses);
+                }
+            }
+        }
     }
 
     /// The number of a plan, which becomes known.
@@ -304,8 +312,8 @@ impl Account {
         self.part.set_predictors(predictors);
     }
 
-    /// Predicts branches from here on, or is told of mispredictions.
-    pub(super) fn set_told(&mut self, told: bool) {
+    /// Simulates from here on what it is not told of.
+    pub(super) fn set_told(&mut self, told: Told) {
         self.part.set_told(told);
     }
 

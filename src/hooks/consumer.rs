@@ -13,9 +13,11 @@ use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;
 use crate::hooks::executions::Tally;
+use crate::hooks::inline_caches::SavedCaches;
 use crate::hooks::lookout::Lookout;
 pub(crate) use crate::hooks::lookout::{Miss, Sighting, Target, Watched};
 use crate::hooks::part::Part;
+pub(crate) use crate::hooks::part::Told;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 pub(crate) use crate::hooks::predictors::Predictors;
@@ -101,19 +103,18 @@ impl Consumer {
         }
     }
 
-    /// The consumer, which has seen nothing; with `told` it predicts no branches, but is told of
-    /// mispredictions.
-    pub(crate) fn told(mut self, told: bool) -> Consumer {
+    /// The consumer, which has seen nothing; it does not simulate what it is told of.
+    pub(crate) fn told(mut self, told: Told) -> Consumer {
         self.set_told(told);
         self
     }
 
-    /// Predicts branches from here on.
-    pub(super) fn predict(&mut self) {
-        self.set_told(false);
+    /// Simulates everything from here on.
+    pub(super) fn simulate(&mut self) {
+        self.set_told(Told::default());
     }
 
-    fn set_told(&mut self, told: bool) {
+    fn set_told(&mut self, told: Told) {
         self.initial.set_told(told);
         self.accounts.values_mut().for_each(|account| account.set_told(told));
     }
@@ -244,6 +245,15 @@ impl Consumer {
         self.wake(id);
         if let Some(account) = self.accounts.get_mut(&id) {
             account.set_predictors(predictors);
+        }
+        self.wake(self.current);
+    }
+
+    /// Gives the caches of an account these contents.
+    pub(super) fn set_caches(&mut self, id: AccountId, saved: &SavedCaches) {
+        self.wake(id);
+        if let Some(account) = self.accounts.get_mut(&id) {
+            account.part.set_caches(saved);
         }
         self.wake(self.current);
     }

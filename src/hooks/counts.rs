@@ -38,6 +38,22 @@ impl Misses {
         *first += 1;
         *last += u64::from(ll);
     }
+
+    /// Adds the misses of another.
+    pub(super) fn append(&mut self, other: &Misses) {
+        self.combine(other, u64::wrapping_add);
+    }
+
+    fn combine(&mut self, other: &Misses, f: impl Fn(u64, u64) -> u64) {
+        *self = Misses {
+            i1mr: f(self.i1mr, other.i1mr),
+            ilmr: f(self.ilmr, other.ilmr),
+            d1mr: f(self.d1mr, other.d1mr),
+            dlmr: f(self.dlmr, other.dlmr),
+            d1mw: f(self.d1mw, other.d1mw),
+            dlmw: f(self.dlmw, other.dlmw),
+        };
+    }
 }
 
 /// All counts of an instruction, in Cachegrind's order of events.
@@ -73,7 +89,8 @@ impl Counts {
     }
 
     fn with(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
-        let (own, its) = (&self.misses, &other.misses);
+        let mut misses = self.misses;
+        misses.combine(&other.misses, &f);
         Counts {
             ir: f(self.ir, other.ir),
             dr: f(self.dr, other.dr),
@@ -82,14 +99,7 @@ impl Counts {
             bcm: f(self.bcm, other.bcm),
             bi: f(self.bi, other.bi),
             bim: f(self.bim, other.bim),
-            misses: Misses {
-                i1mr: f(own.i1mr, its.i1mr),
-                ilmr: f(own.ilmr, its.ilmr),
-                d1mr: f(own.d1mr, its.d1mr),
-                dlmr: f(own.dlmr, its.dlmr),
-                d1mw: f(own.d1mw, its.d1mw),
-                dlmw: f(own.dlmw, its.dlmw),
-            },
+            misses,
         }
     }
 }

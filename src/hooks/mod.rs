@@ -11,6 +11,7 @@ pub(crate) mod counts;
 pub(crate) mod executions;
 pub(crate) mod fault;
 mod filter;
+pub(crate) mod inline_caches;
 pub(crate) mod inline_predictors;
 mod lookout;
 mod numbering;

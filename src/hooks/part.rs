@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::hooks::counts::{Counted, Counts, Kind, Misses, Repeated};
 use crate::hooks::executions::Count;
+use crate::hooks::inline_caches::SavedCaches;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
@@ -71,13 +72,22 @@ impl Block {
     }
 }
 
+/// Simulators that are driven elsewhere, so that their misses are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The caches.
+    pub(crate) caches: bool,
+    /// The branch predictors.
+    pub(crate) branches: bool,
+}
+
 /// Simulators of a part. Caches and predictors are independent of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Simulated {
     pub(super) caches: bool,
     pub(super) branches: bool,
-    /// Branches are predicted elsewhere, and mispredictions told.
-    pub(super) told: bool,
+    /// Those that are driven elsewhere.
+    pub(super) told: Told,
 }
 
 /// Simulators and counts. A simulator that is not asked for is as small as can be, and unused.
@@ -185,7 +195,7 @@ impl Part {
     /// A part with these simulators, and no plans.
     pub(super) fn new(caches: Option<Hierarchy>, predictors: Option<Predictors>) -> Part {
         let branches = predictors.is_some();
-        let simulated = Simulated { caches: caches.is_some(), branches, told: false };
+        let simulated = Simulated { caches: caches.is_some(), branches, told: Told::default() };
         let caches = caches.unwrap_or_else(|| Hierarchy::new(UNUSED, UNUSED, UNUSED));
         Part::of(simulated, Box::new(caches), predictors.unwrap_or_default())
     }
@@ -295,10 +305,27 @@ impl Part {
         }
     }
 
-    /// Predicts branches from here on, or is told of mispredictions.
-    pub(super) fn set_told(&mut self, told: bool) {
+    /// Simulates from here on what it is not told of.
+    pub(super) fn set_told(&mut self, told: Told) {
         self.simulated.told = told;
         self.previous = None;
+    }
+
+    /// Adds misses of the instruction with an index in the plan with a number.
+    pub(super) fn add_misses(&mut self, number: usize, insn: u16, misses: &Misses) {
+        let Some(entry) = self.rest.index.entries.get(number) else { return };
+        if let Some(sum) = self.rest.misses.get_mut(entry.first_insn as usize + usize::from(insn)) {
+            sum.append(misses);
+        }
+    }
+
+    /// The caches get these contents.
+    pub(super) fn set_caches(&mut self, saved: &SavedCaches) {
+        if !self.simulated.caches {
+            return;
+        }
+        saved.restore(&mut self.caches);
+        self.blocks.iter().for_each(|block| block.age.set(0));
     }
 
     /// The predictors become copies of others.
@@ -404,11 +431,11 @@ impl Part {
     pub(super) fn held(&self) -> HeldPart {
         let Simulated { caches, branches, told } = self.simulated;
         HeldPart {
-            caches: caches.then(|| Box::new(self.caches.held())),
-            predictors: (branches && !told).then(|| Box::new(self.predictors.clone())),
+            caches: (caches && !told.caches).then(|| Box::new(self.caches.held())),
+            predictors: (branches && !told.branches).then(|| Box::new(self.predictors.clone())),
             compared: self.rest.compared,
             // Where branches are predicted elsewhere, none waits.
-            previous: self.previous.filter(|_| !told),
+            previous: self.previous.filter(|_| !told.branches),
         }
     }
 
@@ -433,7 +460,7 @@ impl Part {
 
     /// The caches, if this part simulates them.
     pub(super) fn simulated_caches(&self) -> Option<&Hierarchy> {
-        self.simulated.caches.then_some(&self.caches)
+        (self.simulated.caches && !self.simulated.told.caches).then_some(&self.caches)
     }
 }
 

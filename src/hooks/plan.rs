@@ -113,6 +113,11 @@ impl Plan {
         self.insns.last().map_or(self.pc, |insn| insn.pc.wrapping_add(u64::from(insn.len)))
     }
 
+    /// Times that pass while its block runs, one for each data event.
+    pub(crate) fn times(&self) -> u32 {
+        self.events.len().max(1) as u32
+    }
+
     /// Header word of a record of this plan.
     pub(crate) fn header(&self, id: PlanId) -> u64 {
         Header { plan: id, slots: self.slots.into(), instructions: self.insns.len() as u64 }.word()
@@ -162,6 +167,11 @@ impl Builder {
     /// Slots used so far.
     pub(crate) fn slots(&self) -> usize {
         usize::from(self.plan.slots)
+    }
+
+    /// Data events so far.
+    pub(crate) fn events(&self) -> usize {
+        self.plan.events.len()
     }
 
     /// Instructions so far.

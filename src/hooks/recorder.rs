@@ -190,9 +190,11 @@ impl Recorder {
     fn shorten(&mut self, at: usize, prefix: PlanId) {
         self.await_branch(prefix);
         let Some(plan) = self.plans.get(prefix) else { return };
+        let events = plan.events.len();
         if let Some(executions) = self.executions.as_mut().filter(|_| !self.traces) {
             let Some(whole) = executions.last else { return };
             executions.shorten(whole, prefix);
+            self.take_accesses_back(events);
             self.tasks.unrecorded -= self.instructions_of(whole) - self.instructions_of(prefix);
             return;
         }

@@ -70,7 +70,7 @@ impl Part {
         numbers: impl Numbers,
     ) -> (u64, &'w [u64]) {
         let Simulated { caches, branches, told } = self.simulated;
-        let branches = branches && !told;
+        let (caches, branches) = (caches && !told.caches, branches && !told.branches);
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
             (true, true, 6) => self.walk_with(words, numbers, simulate::<true, true, 6, LOG>),

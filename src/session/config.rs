@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -131,6 +132,8 @@ pub struct CountConfig {
     pub at_start: bool,
     /// The producer of the trace.
     pub producer: Producer,
+    /// Most CPUs of the host to use; none for all that this process may use.
+    pub cpus: Option<NonZeroUsize>,
     /// Counting of processes other than the first.
     pub children: Children,
     /// Programs that are not counted although children are traced.

@@ -170,7 +170,7 @@ impl Session {
 
     /// The caches as they are, if they are simulated.
     pub fn caches(&mut self) -> Option<Hierarchy> {
-        let mut caches = None;
+        let mut caches = self.machine.recorder().current_caches();
         self.machine
             .visit_consumers(|consumer| caches = caches.take().or_else(|| consumer.caches().cloned()));
         caches

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,7 +18,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::unicorn::{HOST_ADDRESSES, Machine, TaskCpu};
 use crate::guest::layout::{Layout, StackOrder};
 use crate::guest::{Gpr, GuestCpu, PAGE_SIZE};
-use crate::hooks::consumer::{Consumer, Predictors};
+use crate::hooks::consumer::{Consumer, Predictors, Told};
 use crate::hooks::recorder::counting::Inline;
 use crate::hooks::recorder::{CountModel, Recorder};
 use crate::hooks::worker::Link;
@@ -130,7 +131,7 @@ impl Session {
             owed: None,
             random: Random::new(program.seed ^ RDRAND_STREAM),
             requests: Requests::new(!counting.at_start, first),
-            reads_ahead: cpus() > 1,
+            reads_ahead: cpus(config.counting.cpus) > 1,
             traces_children: counting.children.trace,
             silent_forks: config.recording.silent_forks,
             lookout: KernelStores::default(),
@@ -273,20 +274,21 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
 }
 
 /// Work that generated code can do by itself, if any: nobody asks what comes after what, and no
-/// thread has counts of its own. Where no caches are simulated nobody asks where data are, either.
-fn inline(counting: &CountConfig) -> Option<Inline> {
-    let CountConfig { caches, branch_sim, calls, model, producer, children, .. } = counting;
+/// thread has counts of its own.
+fn inline(counting: &CountConfig, caches: Option<&Hierarchy>, cpus: usize) -> Option<Inline> {
+    let CountConfig { branch_sim, calls, model, producer, children, .. } = counting;
     let can = calls.is_none()
         && !counting.waits_for_a_function()
         && !children.threads
         && *model == CountModel::Arch
         && *producer == Producer::Tap;
-    can.then_some(Inline { predicts: *branch_sim, traces: caches.is_some() })
+    can.then(|| Inline::most(caches, *branch_sim, cpus))
 }
 
-/// CPUs of the host for this process.
-fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+/// CPUs of the host for this process, and no more than `most`.
+fn cpus(most: Option<NonZeroUsize>) -> usize {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    most.map_or(all, |most| all.min(most.get()))
 }
 
 fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
@@ -301,18 +303,21 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     })?;
     let caches = counting.caches.map(|caches| Hierarchy::new(caches.i1, caches.d1, caches.ll));
     let predictors = counting.branch_sim.then(Predictors::default);
-    let inline = inline(counting);
-    let predicts = inline.is_some_and(|inline| inline.predicts);
+    let cpus = cpus(counting.cpus);
+    let inline = inline(counting, caches.as_ref(), cpus);
+    let told = inline.unwrap_or_default();
+    let told = Told { caches: told.caches, branches: told.predicts };
     // What is left of the simulation is for one thread, or for none.
-    let cpus = if predicts { 1 } else { cpus() };
+    let cpus = if told == Told::default() { cpus } else { 1 };
+    let shapes = caches.clone();
     let consumers = Consumer::parts(caches, predictors, counting.calls, cpus);
     let waits = counting.waits_for_a_function();
-    let consumers = consumers.into_iter().map(|consumer| consumer.waiting(waits).told(predicts)).collect();
+    let consumers = consumers.into_iter().map(|consumer| consumer.waiting(waits).told(told)).collect();
     let traces = inline.is_none_or(|inline| inline.traces);
     let link = if traces { Link::threaded(consumers) } else { Link::inline(consumers) };
     let mut recorder = Recorder::new(link, counting.model, counting.caches.is_some());
     if let Some(inline) = inline {
-        recorder.work_inline(inline);
+        recorder.work_inline(inline, shapes.as_ref());
     }
     if config.recording.instructions {
         recorder.keep_code();

@@ -184,6 +184,11 @@ impl LineCache {
         }
     }
 
+    /// Empties the cache. Lines keep their numbers.
+    pub fn clear(&mut self) {
+        self.hold(&LineCache::new(self.geometry).held());
+    }
+
     /// The geometry it was made with.
     #[must_use]
     pub fn geometry(&self) -> Geometry {

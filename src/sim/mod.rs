@@ -10,11 +10,13 @@ mod hierarchy;
 mod lines;
 mod packing;
 mod presets;
+mod timed;
 
 pub(crate) use branch::{COUNTER_MASK, Conditional, HISTORY_MASK, Indirect, PREDICTS_TAKEN_BIT, TAKEN};
-pub(crate) use cache::Cache;
+pub(crate) use cache::{Cache, HeldCache};
 pub(crate) use geometry::Geometry;
 pub(crate) use hierarchy::{Held, Hierarchy};
 pub(crate) use lines::Line;
 pub(crate) use packing::{Packer, Unpacker};
 pub(crate) use presets::{PRESETS, preset};
+pub(crate) use timed::{SavedSet, TimedCache};

@@ -33,6 +33,7 @@ pub fn config(argv: Vec<OsString>, model: CountModel) -> Config {
             model,
             at_start: true,
             producer: Producer::Tap,
+            cpus: None,
             children: Children::default(),
             skip: Default::default(),
         },

@@ -32,20 +32,23 @@ fn instructions(profile: &str) -> Vec<String> {
     lines.map(|line| if begins(line, "f") { line.to_owned() } else { fields(line) }).collect()
 }
 
-/// Runs a case with both producers, and counting only instructions, in equal directories of one
-/// name.
+/// Runs a case with both producers, on one CPU, and counting only instructions, in equal
+/// directories of one name.
 fn differs(case: &Case) -> Option<String> {
     let dir = tempfile::tempdir().expect("a directory");
     let work = dir.path().join("work");
     fs::write(dir.path().join("stdin"), &case.stdin).expect("write");
     let mut seen = Vec::new();
-    for (hooks, simulates) in [("tap", "yes"), ("api", "yes"), ("tap", "no")] {
+    for (hooks, cpus, simulates) in
+        [("tap", "2", "yes"), ("api", "2", "yes"), ("tap", "1", "yes"), ("tap", "2", "no")]
+    {
         let _ = fs::remove_dir_all(&work);
         fs::create_dir(&work).expect("mkdir");
         fs::write(work.join("numbers"), numbers()).expect("write");
         crate::common::guest::furnish(&work);
         let options = [
             format!("--hooks={hooks}"),
+            format!("--cpus={cpus}"),
             format!("--cachegrind-out-file={}", dir.path().join(hooks).display()),
         ];
         let simulations = [format!("--cache-sim={simulates}"), format!("--branch-sim={simulates}")];
@@ -62,19 +65,26 @@ fn differs(case: &Case) -> Option<String> {
         let profile = fs::read(dir.path().join(hooks)).expect("a profile");
         seen.push((out.status.code(), out.stdout, profile));
     }
-    let [tap, api, alone] = &seen[..] else { unreachable!("three runs") };
-    for other in [api, alone] {
+    let [tap, api, inline, alone] = &seen[..] else { unreachable!("four runs") };
+    for other in [api, inline, alone] {
         if (tap.0, &tap.1) != (other.0, &other.1) {
             return Some(format!("the program itself differs: {:?} and {:?}", tap.0, other.0));
         }
     }
     let text = |profile: &[u8]| String::from_utf8_lossy(profile).into_owned();
-    let (tap, api, alone) = (text(&tap.2), text(&api.2), text(&alone.2));
+    let (tap, api, inline, alone) = (text(&tap.2), text(&api.2), text(&inline.2), text(&alone.2));
     assert!(tap.lines().last().is_some_and(|line| line.starts_with("summary: ")), "{tap}");
-    if tap != api {
-        let at = tap.lines().zip(api.lines()).position(|(a, b)| a != b).unwrap_or(0);
-        let line = |text: &str| text.lines().nth(at).unwrap_or_default().to_owned();
-        return Some(format!("line {}: {:?} with tap, {:?} with api", at + 1, line(&tap), line(&api)));
+    for (other, name) in [(&api, "api"), (&inline, "one CPU")] {
+        if &tap != other {
+            let at = tap.lines().zip(other.lines()).position(|(a, b)| a != b).unwrap_or(0);
+            let line = |text: &str| text.lines().nth(at).unwrap_or_default().to_owned();
+            return Some(format!(
+                "line {}: {:?} with tap, {:?} with {name}",
+                at + 1,
+                line(&tap),
+                line(other)
+            ));
+        }
     }
     let (tap, alone) = (instructions(&tap), instructions(&alone));
     let differing = tap.iter().zip(&alone).find(|(a, b)| a != b);

@@ -51,8 +51,10 @@ fn both_producers_agree() {
         let agree = |programs: &[Program]| {
             let dir = tempfile::tempdir().expect("a directory");
             let binary = build::build(dir.path(), programs);
-            let profile = |model| run::ours(dir.path(), &binary, model, geometry).map(|counts| counts.rows);
-            profile(&ARCH).is_ok_and(|tap| profile(&API) == Ok(tap))
+            let profile =
+                |model, cpus| run::ours(dir.path(), &binary, model, geometry, cpus).map(|counts| counts.rows);
+            let tap = profile(&ARCH, "2");
+            tap.is_ok() && profile(&API, "2") == tap && profile(&ARCH, "1") == tap
         };
         let programs = batch_of(number(vars::SEED, 1), batch, &codes);
         shrink::smallest(&programs, |programs| !agree(programs))

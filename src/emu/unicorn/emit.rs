@@ -46,6 +46,15 @@ impl Emit {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST_I64, from, base, offset) }
     }
 
+    /// The same; returns the operation.
+    pub(super) fn store_op(self, from: usize, base: usize, offset: usize) -> *mut Op {
+        unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::ST_I64);
+            (&mut (*op).args)[..3].copy_from_slice(&[from, base, offset]);
+            op
+        }
+    }
+
     pub(super) fn load_byte(self, to: usize, base: usize, offset: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD8U_I64, to, base, offset) }
     }
@@ -66,6 +75,23 @@ impl Emit {
     pub(super) fn set_if(self, condition: i32, to: usize, a: usize, b: usize) {
         let [to, a, b] = [to, a, b].map(|temp| self.value(temp));
         unsafe { ffi::tcg_gen_setcond_i64_x86_64(self.0, condition, to, a, b) }
+    }
+
+    /// Makes a label.
+    pub(super) fn new_label(self) -> *mut u32 {
+        unsafe { ffi::gen_new_label_x86_64(self.0) }
+    }
+
+    /// Jumps to a label if a comparison holds. Returns the operation.
+    pub(super) fn branch(self, condition: i32, a: usize, b: usize, label: *mut u32) -> *mut Op {
+        /// The place of the count of jumps in the first word of a label.
+        const JUMPS: u32 = 16;
+        unsafe {
+            *label += 1 << JUMPS;
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::BRCOND_I64);
+            (&mut (*op).args)[..4].copy_from_slice(&[a, b, condition as usize, label as usize]);
+            op
+        }
     }
 
     /// Calls one of the engine's helpers that returns nothing.
@@ -162,6 +188,16 @@ impl Emit {
             op
         };
         (temp, op)
+    }
+
+    /// Loads 32 bits.
+    pub(super) fn load32(self, to: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD32U_I64, to, base, offset) }
+    }
+
+    /// Stores 32 bits.
+    pub(super) fn store32(self, from: usize, base: usize, offset: usize) {
+        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST32_I64, from, base, offset) }
     }
 
     /// Loads a word to change it, and stores it again; the offset is patched in when the block is

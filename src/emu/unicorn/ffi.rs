@@ -13,9 +13,24 @@ pub(super) type Value = usize;
 #[repr(C)]
 pub(super) struct Op {
     head: u64,
-    link: [usize; 2],
+    /// The next operation of the block.
+    next: *mut Op,
+    link: usize,
     /// Arguments of the operation.
     pub(super) args: [usize; 10],
+}
+
+impl Op {
+    /// Its opcode.
+    pub(super) fn opcode(&self) -> u32 {
+        u32::from(self.head as u8)
+    }
+
+    /// The next operation of the block, if there is one.
+    pub(super) fn next(&self) -> Option<&Op> {
+        // SAFETY: the engine keeps the operations of a block until it translates another.
+        unsafe { self.next.as_ref() }
+    }
 }
 
 /// `DisasContextBase`.
@@ -103,6 +118,7 @@ unsafe extern "C" {
     );
     pub(super) fn tcg_gen_addi_i64_x86_64(context: Context, result: Value, a: Value, value: i64);
     pub(super) fn __real_tcg_gen_exit_tb_x86_64(context: Context, tb: *mut c_void, index: u32);
+    pub(super) fn __real_tcg_gen_code_x86_64(context: Context, tb: *mut c_void) -> i32;
     pub(super) fn tlb_init_x86_64(cpu: *mut c_void);
     pub(super) fn tlb_flush_x86_64(cpu: *mut c_void);
     pub(super) fn tlb_flush_page_x86_64(cpu: *mut c_void, addr: u64);

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
-use crate::emu::unicorn::layout::opcode;
+use crate::emu::unicorn::layout::{Block, opcode};
 use crate::emu::unicorn::translation;
 use crate::emu::unicorn::vcpu::current;
 use crate::emu::unicorn::wrapped::{real, replace};
@@ -23,7 +23,7 @@ macro_rules! accesses {
                 // SAFETY: the arguments go on to the engine as they came.
                 unsafe {
                     let Some(vcpu) = current() else { return ffi::$real(c, value, addr, index, op) };
-                    let Some(op) = vcpu.translator.access(c, (value, addr), op, $write) else { return };
+                    let Some(op) = vcpu.translator.access(c, (value, addr), (op, index), $write) else { return };
                     ffi::$real(c, value, addr, index, op);
                     if let Some(mut state) = vcpu.translator.accessed(c, index) {
                         let function = helper_enter_mmx_x86_64 as *const c_void;
@@ -271,10 +271,17 @@ replace! {
     fn tlb_reset_dirty_by_vaddr(cpu: *mut c_void, addr: u64, len: u64) {
         // SAFETY: the arguments are the engine's.
         unsafe {
-            if current().is_some_and(|vcpu| !vcpu.mmu.space().is_writable(addr, len)) {
-                return;
+            if let Some(vcpu) = current() {
+                if !vcpu.mmu.space().is_writable(addr, len) {
+                    return;
+                }
+                vcpu.mmu.forget_lines();
             }
+            let placed = current().is_some_and(|vcpu| vcpu.mmu.place_lines(false));
             ffi::__real_tlb_reset_dirty_by_vaddr_x86_64(cpu, addr, len);
+            if let Some(vcpu) = current().filter(|_| placed) {
+                vcpu.mmu.place_lines(true);
+            }
         }
     }
 }
@@ -318,6 +325,20 @@ replace! {
                 vcpu.translator.leaving(vcpu.trace.cursor());
             }
             ffi::__real_tcg_gen_exit_tb_x86_64(c, tb, index);
+        }
+    }
+}
+
+replace! {
+    /// Generates the code of a block, and changes its accesses.
+    fn tcg_gen_code(c: Context, tb: *mut c_void) -> i32 {
+        // SAFETY: the arguments are the engine's; the code is of as many bytes as it says.
+        unsafe {
+            let size = ffi::__real_tcg_gen_code_x86_64(c, tb);
+            if let (Ok(size), Some(vcpu)) = (usize::try_from(size), current()) {
+                vcpu.change_accesses((*tb.cast::<Block>()).code.cast_mut().cast(), size);
+            }
+            size
         }
     }
 }

@@ -14,12 +14,17 @@ pub(super) mod opcode {
     pub(crate) const MOVI_I32: u32 = 6;
     pub(crate) const MOVI_I64: u32 = 64;
     pub(crate) const LD8U_I64: u32 = 67;
+    pub(crate) const LD32U_I64: u32 = 71;
     pub(crate) const LD_I64: u32 = 73;
     pub(crate) const ST8_I64: u32 = 74;
+    pub(crate) const ST32_I64: u32 = 76;
     pub(crate) const ST_I64: u32 = 77;
     pub(crate) const ADD_I64: u32 = 78;
     pub(crate) const OR_I64: u32 = 88;
+    pub(crate) const BRCOND_I64: u32 = 103;
     pub(crate) const GOTO_PTR: u32 = 132;
+    pub(crate) const QEMU_LD_I32: u32 = 133;
+    pub(crate) const QEMU_ST_I64: u32 = 136;
 }
 
 /// `TCG_TYPE_I64`.
@@ -206,12 +211,17 @@ pub(super) unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result
             (opcode::MOVI_I32, c"movi_i32"),
             (opcode::MOVI_I64, c"movi_i64"),
             (opcode::LD8U_I64, c"ld8u_i64"),
+            (opcode::LD32U_I64, c"ld32u_i64"),
             (opcode::LD_I64, c"ld_i64"),
             (opcode::ST8_I64, c"st8_i64"),
+            (opcode::ST32_I64, c"st32_i64"),
             (opcode::ST_I64, c"st_i64"),
             (opcode::ADD_I64, c"add_i64"),
             (opcode::OR_I64, c"or_i64"),
+            (opcode::BRCOND_I64, c"brcond_i64"),
             (opcode::GOTO_PTR, c"goto_ptr"),
+            (opcode::QEMU_LD_I32, c"qemu_ld_i32"),
+            (opcode::QEMU_ST_I64, c"qemu_st_i64"),
         ] {
             let entry = definitions.add(number as usize * OP_DEF_SIZE).cast::<*const c_char>();
             if CStr::from_ptr(*entry) != name {

@@ -18,6 +18,7 @@ use crate::emu::unicorn::registers::Cpu;
 use crate::emu::unicorn::run_control::{Leave, RunControl};
 use crate::emu::unicorn::trace_buffer::TraceBuffer;
 use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::translator::branch::ADDRESSES;
 use crate::emu::unicorn::vcpu::{Entered, Vcpu};
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory as _};
 use crate::hooks::consumer::Consumer;
@@ -91,6 +92,8 @@ impl Machine {
             trace: TraceBuffer::new(recorder, !reference, state.env_start()),
             run: RunControl::default(),
             outcome: 0,
+            addresses: Box::new([0; ADDRESSES]),
+            times: 1,
             words: None,
             translator: Translator::new(reference, state.env_start(), state.env().sse().cast()),
             reference: reference.then(Reference::default),
@@ -100,7 +103,7 @@ impl Machine {
             refused: false,
             state,
         });
-        vcpu.predict_inline();
+        vcpu.simulate_inline();
         vcpu.resume_trace();
         let mut machine = Machine { engine, vcpu };
         machine.reset();
@@ -150,7 +153,9 @@ impl Machine {
         // SAFETY: it is taken away before this function returns.
         unsafe { self.vcpu.run.set_supervisor(Some(supervisor)) };
         let entered = Entered::new(&mut self.vcpu);
+        self.vcpu.mmu.place_lines(true);
         let result = self.run_entered();
+        self.vcpu.mmu.place_lines(false);
         drop(entered);
         // SAFETY: there is none.
         unsafe { self.vcpu.run.set_supervisor(None) };

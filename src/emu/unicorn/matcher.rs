@@ -68,6 +68,11 @@ impl Matcher {
         }
     }
 
+    /// Tests whether the cost is made of the accesses as they come.
+    pub(super) fn is_observing(&self) -> bool {
+        self.observing
+    }
+
     /// Tests whether the engine has generated the expected accesses and no others.
     pub(super) fn is_complete(&self) -> bool {
         let rest = self.cost.slots.get(self.next..).unwrap_or_default();

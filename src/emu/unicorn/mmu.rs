@@ -12,6 +12,7 @@ use crate::emu::memory::space::{Access, AddressSpace, Denied};
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::jump_cache::JumpCache;
 use crate::emu::unicorn::layout::Block;
+use crate::emu::unicorn::line_tlb::LineTlb;
 use crate::emu::unicorn::tlbs::Tlbs;
 use crate::emu::unicorn::ways::{Way, Ways};
 use crate::guest::{Fault, PAGE_SIZE};
@@ -128,7 +129,14 @@ impl Mmu {
         self.space.give_back();
         let changes = self.space.take_invalidations();
         self.forget(changes, state);
+        if self.tlbs.loads(self.space.loaded()) {
+            self.forget_lines();
+        }
+        let placed = self.tlbs.take_lines();
         self.tlbs.load(self.space.loaded(), state);
+        if placed {
+            self.tlbs.put_lines();
+        }
         self.jumps.set_tag(self.tlbs.tag());
     }
 
@@ -137,7 +145,37 @@ impl Mmu {
         std::mem::take(&mut self.dropped)
     }
 
+    /// The TLB of lines, if generated code uses one.
+    pub(super) fn lines(&self) -> Option<LineTlb> {
+        self.tlbs.lines()
+    }
+
+    /// Lets generated code use a TLB of lines, or none.
+    pub(super) fn use_lines(&mut self, lines: Option<LineTlb>) {
+        self.tlbs.use_lines(lines);
+    }
+
+    /// Has generated code find that TLB while the guest runs, or no more. Returns whether it has
+    /// found it.
+    pub(super) fn place_lines(&mut self, runs: bool) -> bool {
+        if runs {
+            self.tlbs.put_lines();
+            return false;
+        }
+        self.tlbs.take_lines()
+    }
+
+    /// Forgets all lines.
+    pub(super) fn forget_lines(&mut self) {
+        self.tlbs.forget_lines();
+    }
+
     fn forget(&mut self, changes: Vec<Invalidation>, state: &mut EngineState) {
+        if changes.is_empty() {
+            return;
+        }
+        self.tlbs.forget_lines();
+        let placed = self.tlbs.take_lines();
         let mut flushed = None;
         for change in changes {
             match change {
@@ -157,6 +195,9 @@ impl Mmu {
                     state.drop_code(start, start + PAGE_SIZE);
                 }
             }
+        }
+        if placed {
+            self.tlbs.put_lines();
         }
     }
 }

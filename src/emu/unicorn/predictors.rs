@@ -1,48 +1,101 @@
-//! Branch predictors that generated code drives: where they are, and what it tells by a call
+//! Predictors and caches that generated code drives: where they are, and what it tells by a call
 //! because it takes more than a few instructions.
 #![allow(unsafe_code)]
 
-use crate::emu::unicorn::helpers::env::Env;
-use crate::emu::unicorn::translator::branch::{Inline, Words, tell};
+use crate::emu::unicorn::line_lookups::{Change, change};
+use crate::emu::unicorn::line_tlb::{LineTlb, clock};
+use crate::emu::unicorn::run_control::Leave;
+use crate::emu::unicorn::translator::branch::{Inline, PredictorWords, Words, tell};
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::emu::unicorn::wrapped::replace;
+use crate::hooks::plan::PlannedEvent;
 use crate::hooks::record::PlanId;
 
 replace! {
-    fn helper_bndstx32(_env: Env, plan: u64, what: u64, word: u64, _unused: u64) {
+    fn helper_bndstx32(env: *mut u8, plan: u64, what: u64, word: u64, second: u64) {
         // SAFETY: called from generated code, inside the run.
         if let Some(vcpu) = unsafe { current() } {
-            vcpu.told(PlanId(plan as u32), what, word);
+            // SAFETY: the state is the engine's.
+            let clock = unsafe { clock(env) };
+            vcpu.told(PlanId(plan as u32), what, (word, second), clock);
         }
     }
 }
 
 impl Vcpu {
-    /// Has generated code drive the predictors that the recorder has, if it has any. The virtual
-    /// CPU must not move any more.
-    pub(super) fn predict_inline(&mut self) {
-        let outcome = &raw const self.outcome;
-        let Some(predictors) = self.trace.recorder().inline_predictors() else { return };
-        let (history, counters) = predictors.conditional.parts();
-        let (history, counters) = (&raw const *history, counters.as_ptr());
-        let targets = predictors.indirect.targets().as_ptr();
-        self.words = Some(Words { outcome, history, counters, targets });
+    /// Has generated code drive the predictors and caches that the recorder has, if it has any. The
+    /// virtual CPU must not move any more.
+    pub(super) fn simulate_inline(&mut self) {
+        let (outcome, addresses) = (&raw const self.outcome, self.addresses.as_ptr());
+        let recorder = self.trace.recorder();
+        let predictors = recorder.inline_predictors().map(|predictors| {
+            let (history, counters) = predictors.conditional.parts();
+            let (history, counters) = (&raw const *history, counters.as_ptr());
+            PredictorWords { history, counters, targets: predictors.indirect.targets().as_ptr() }
+        });
+        let lines = recorder.inline_caches().map(|caches| {
+            let (_, line_bits) = caches.line_shifts();
+            LineTlb { table: caches.table(), line_bits }
+        });
+        if predictors.is_some() || lines.is_some() {
+            self.words = Some(Words { outcome, addresses, predictors });
+        }
+        self.mmu.use_lines(lines);
     }
 
-    /// The predictors that a block that is translated now drives.
-    pub(super) fn inline(&self) -> Inline {
-        Inline::new(self.words.filter(|_| self.trace.predicts_inline()))
+    /// Has generated code simulate nothing any more; all of it is to be translated anew.
+    pub(super) fn simulate_no_more(&mut self) {
+        self.words = None;
+        self.mmu.use_lines(None);
     }
 
-    /// Learns what a block tells; see [`tell`].
-    fn told(&mut self, plan: PlanId, what: u64, word: u64) {
+    /// The predictors and caches that a block drives which is translated now.
+    pub(super) fn inline(&mut self) -> Inline {
+        let caches = self.trace.recorder().inline_caches().map(|caches| caches.line_shifts().0);
+        Inline::new(self.words, caches)
+    }
+
+    /// Learns what a block tells; see [`tell`]. Its time is `clock`.
+    fn told(&mut self, plan: PlanId, what: u64, (word, second): (u64, u64), clock: u32) {
         let outcome = self.outcome != 0;
         let recorder = self.trace.recorder();
         match what {
             tell::RETRY => recorder.retry(plan, word as u16),
             tell::BRANCH => recorder.branch(plan, outcome != (word != 0)),
             tell::REPEAT => recorder.repeat(plan, outcome, word != 0),
+            tell::FETCH => recorder.fetched(plan, word as u16, clock),
+            tell::DATA => recorder.accessed((plan, word as u16), second, clock, true),
+            tell::EVENTS => self.events(plan, word as usize, second as usize, clock),
             _ => {}
+        }
+    }
+
+    /// Tells the caches of all data of an instruction, by its index in a plan and that of its first
+    /// slot.
+    fn events(&mut self, id: PlanId, insn: usize, first_slot: usize, clock: u32) {
+        let Vcpu { trace, addresses, .. } = self;
+        let Some(plan) = trace.recorder().plans.get(id).cloned() else { return };
+        let its = |(_, event): &(usize, &PlannedEvent)| usize::from(event.insn) == insn;
+        for (index, event) in plan.events.iter().enumerate().filter(its) {
+            let slot = usize::from(event.slot).wrapping_sub(first_slot);
+            let Some(&base) = addresses.get(slot) else { continue };
+            let addr = base.wrapping_add(u64::from(event.offset));
+            trace.recorder().accessed((id, index as u16), addr, clock, true);
+        }
+    }
+
+    /// Has the accesses of a block with a tap look for their lines, in its generated code.
+    ///
+    /// # Safety
+    /// The code has just been generated.
+    pub(super) unsafe fn change_accesses(&mut self, code: *mut u8, size: usize) {
+        // SAFETY: the caller's.
+        let taps = unsafe { self.translator.taps() };
+        let Some(lines) = self.mmu.lines().filter(|_| taps > 0) else { return };
+        // SAFETY: the caller's.
+        let code = unsafe { std::slice::from_raw_parts_mut(code, size) };
+        if change(code, Change { lines, times: self.times }) != Ok(taps) {
+            self.leave(Leave::Broken("this engine generates other code than the one expected".into()));
         }
     }
 }

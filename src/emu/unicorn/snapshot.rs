@@ -196,6 +196,7 @@ impl Machine {
     /// When the engine refuses.
     pub(crate) fn look_out(&mut self, targets: &[Target]) -> Result<(), EngineError> {
         if self.vcpu.trace.recorder().look_out(targets) {
+            self.vcpu.simulate_no_more();
             // Blocks that count are translated anew, to write the trace.
             self.vcpu.mmu.jumps().clear();
             self.engine.ctl_flush_tb().map_err(engine_error("cannot drop generated code"))?;

@@ -17,6 +17,7 @@ use std::ffi::c_void;
 
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::ffi;
+use crate::emu::unicorn::line_tlb::{LineTlb, SPARE, STORES, fast};
 use crate::guest::SpaceId;
 
 /// Number of MMU modes, each with a TLB of its own.
@@ -33,6 +34,16 @@ const SLOW: usize = 4;
 const SLOW_WORDS: usize = 87;
 const FAST: usize = 266;
 const FAST_WORDS: usize = 2;
+
+/// Word of the fast part whose place the TLB of lines takes.
+const SPARE_FAST: usize = FAST + FAST_WORDS * SPARE;
+
+// The words that the TLB of lines has are between the parts and the registers, and not
+// `IcountDecr`.
+const _: () = assert!(BEFORE_REGISTERS == FAST + FAST_WORDS * MODES + 2 && STORES == -8);
+
+// Generated code finds the fast parts before the registers.
+const _: () = assert!(fast(0) == 8 * (FAST as isize - BEFORE_REGISTERS as isize));
 
 /// Words of `CPUTLBDesc`: the region of large pages, the start of the window of use statistics and
 /// most entries used in it, entries in use, the next victim, the victims and the table of the
@@ -171,6 +182,10 @@ pub(super) struct Tlbs {
     last_tag: Tag,
     /// The others, that which was used last at the end.
     kept: Vec<Kept>,
+    /// The TLB of lines, if generated code uses one.
+    lines: Option<LineTlb>,
+    /// The engine's own parts of the spare mode, while the TLB of lines is in their place.
+    spare: Option<[u64; FAST_WORDS]>,
 }
 
 impl Tlbs {
@@ -196,10 +211,57 @@ impl Tlbs {
                 return Err("the TLB is not where it should be".into());
             }
         }
-        let mut tlbs =
-            Tlbs { engine, loaded, gone: false, growth: Growth::NEW, tag: 1, last_tag: 1, kept: Vec::new() };
+        let mut tlbs = Tlbs {
+            engine,
+            loaded,
+            gone: false,
+            growth: Growth::NEW,
+            tag: 1,
+            last_tag: 1,
+            kept: Vec::new(),
+            lines: None,
+            spare: None,
+        };
         tlbs.never_shrink();
         Ok(tlbs)
+    }
+
+    /// Lets generated code use a TLB of lines, where it is put into its place.
+    pub(super) fn use_lines(&mut self, lines: Option<LineTlb>) {
+        self.take_lines();
+        self.lines = lines;
+    }
+
+    /// The TLB of lines, if generated code uses one.
+    pub(super) fn lines(&self) -> Option<LineTlb> {
+        self.lines
+    }
+
+    /// Forgets all lines.
+    pub(super) fn forget_lines(&mut self) {
+        if let Some(lines) = self.lines {
+            lines.forget();
+        }
+    }
+
+    /// Puts the TLB of lines in the place of the spare mode's, as it must be while the guest runs.
+    /// The engine must find its own parts when it changes them.
+    pub(super) fn put_lines(&mut self) {
+        let Some(lines) = self.lines.filter(|_| self.spare.is_none()) else { return };
+        // SAFETY: the engine uses no part of the word, as `STORES` says.
+        unsafe { *self.engine.cast::<u64>().add(BEFORE_REGISTERS - 1) = lines.stores() };
+        let mut parts = lines.fast();
+        parts.swap_with_slice(&mut self.parts()[SPARE_FAST..][..FAST_WORDS]);
+        self.spare = Some(parts);
+    }
+
+    /// Puts the engine's own parts back. Returns whether they were not there.
+    pub(super) fn take_lines(&mut self) -> bool {
+        let spare = self.spare.take();
+        if let Some(spare) = spare {
+            self.parts()[SPARE_FAST..][..FAST_WORDS].copy_from_slice(&spare);
+        }
+        spare.is_some()
     }
 
     /// The parts of the loaded TLB.
@@ -238,6 +300,7 @@ impl Tlbs {
         if self.growth.fills < self.growth.next {
             return;
         }
+        let placed = self.take_lines();
         let parts = self.parts();
         for mode in 0..MODES {
             let size = entries(parts, mode);
@@ -252,6 +315,14 @@ impl Tlbs {
         let largest = (0..MODES).map(|mode| entries(parts, mode)).max().unwrap_or(LARGEST);
         let fills = self.growth.fills;
         self.growth.next = if largest >= LARGEST { u64::MAX } else { fills + 4 * largest };
+        if placed {
+            self.put_lines();
+        }
+    }
+
+    /// Tests whether [`Tlbs::load`] changes the TLB.
+    pub(super) fn loads(&self, space: SpaceId) -> bool {
+        space != self.loaded
     }
 
     /// Makes the TLB of an address space the engine's.

@@ -1,7 +1,9 @@
 //! The trace buffer as generated code sees it, and the counts that it keeps in place of a trace.
+#![allow(unsafe_code)]
 
 use std::mem::offset_of;
 
+use crate::emu::unicorn::line_tlb::CLOCK;
 use crate::hooks::executions::Count;
 use crate::hooks::record::{BUFFER_WORDS, MAX_BLOCK, PlanId};
 use crate::hooks::recorder::Recorder;
@@ -20,6 +22,8 @@ pub(super) struct Cursor {
     pub(super) executions: *mut Count,
     /// Plan of the last block, or [`NO_PLAN`].
     pub(super) last: u64,
+    /// Times of I1 lines by number, where generated code drives the caches.
+    pub(super) stamps: *mut u32,
 }
 
 const NO_PLAN: u64 = u64::MAX;
@@ -53,6 +57,8 @@ pub(super) struct TraceBuffer {
     /// The line that is the cursor.
     line: usize,
     recorder: Recorder,
+    /// Time of the block that runs, where generated code drives the caches.
+    clock: *mut u32,
     /// Length of the buffer, or instructions executed, at which a block asks before it starts.
     ask_at: u64,
     /// `Cursor::left` when the recorder was last told of what was executed.
@@ -69,11 +75,14 @@ impl TraceBuffer {
     pub(super) fn new(recorder: Recorder, generated: bool, env: *const u64) -> TraceBuffer {
         let null = std::ptr::null_mut();
         let executions = std::ptr::null_mut();
-        let cursor = Cursor { next: null, limit: null, left: 0, executions, last: NO_PLAN };
+        let stamps = std::ptr::null_mut();
+        let cursor = Cursor { next: null, limit: null, left: 0, executions, last: NO_PLAN, stamps };
         let lines = Box::new([cursor; LINES]);
         let distance = (env as usize).wrapping_add(APART).wrapping_sub(lines.as_ptr() as usize);
         let line = distance / size_of::<Cursor>() % LINES;
-        TraceBuffer { lines, line, recorder, ask_at: 0, granted: 0, fills: 0, generated }
+        // SAFETY: the word is before the state, in the same object of the engine.
+        let clock = unsafe { env.byte_offset(CLOCK) }.cast_mut().cast();
+        TraceBuffer { lines, line, recorder, clock, ask_at: 0, granted: 0, fills: 0, generated }
     }
 
     /// The words that generated code accesses. They must not move while it exists.
@@ -95,9 +104,9 @@ impl TraceBuffer {
         self.recorder.counts_executions()
     }
 
-    /// True if generated code drives the branch predictors.
-    pub(super) fn predicts_inline(&self) -> bool {
-        self.recorder.predicts_inline()
+    /// The plan of the block that runs.
+    pub(super) fn running(&self) -> Option<PlanId> {
+        u32::try_from(self.lines[self.line].last).ok().map(PlanId)
     }
 
     /// Ends the trace.
@@ -113,6 +122,10 @@ impl TraceBuffer {
             self.granted = left;
             let last = u32::try_from(last).ok().map(PlanId);
             self.recorder.executed(executed, last);
+            if let Some(caches) = self.recorder.inline_caches() {
+                // SAFETY: the engine, which has the word, lives as long as the trace.
+                caches.set_clock(unsafe { *self.clock });
+            }
         } else if self.generated {
             let base = self.recorder.words().as_ptr() as usize;
             let len = (self.words().next as usize - base) / size_of::<u64>();
@@ -129,6 +142,10 @@ impl TraceBuffer {
             self.granted = self.ask_at.saturating_sub(self.recorder.instructions_seen()) as i64;
             let last = self.recorder.last_executed().map_or(NO_PLAN, |plan| plan.0.into());
             (self.words().left, self.words().last) = (self.granted, last);
+            if let Some(caches) = self.recorder.inline_caches() {
+                // SAFETY: as in `sync`.
+                unsafe { *self.clock = caches.clock() };
+            }
             if stopping {
                 self.stop();
             }
@@ -143,9 +160,11 @@ impl TraceBuffer {
         (self.words().next, self.words().limit) = (next, limit);
     }
 
-    /// Has generated code find the count of a plan that is new.
+    /// Has generated code find the count of a plan that is new, and the times of its lines.
     pub(super) fn add_plan(&mut self) {
         self.words().executions = self.recorder.executions().as_mut_ptr();
+        let stamps = self.recorder.inline_caches().map(|caches| caches.stamps().as_mut_ptr());
+        self.words().stamps = stamps.unwrap_or(std::ptr::null_mut());
     }
 
     /// Makes the next block ask before it starts.

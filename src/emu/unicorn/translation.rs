@@ -82,7 +82,9 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
         let Some(original) = vcpu.translator.original() else { return };
         let first = pc == (*db).pc_first;
         let (space, breakpoints) = (vcpu.mmu.space(), vcpu.run.breakpoints());
-        match vcpu.translator.before_instruction(pc, first, space, breakpoints) {
+        let cursor = vcpu.trace.cursor();
+        let caches = (vcpu.trace.recorder().inline_caches(), cursor);
+        match vcpu.translator.before_instruction(pc, first, space, breakpoints, caches) {
             Decision::EndBlock => {
                 (*db).is_jmp = DISAS_TOO_MANY;
                 return;
@@ -123,6 +125,7 @@ impl Vcpu {
         recorder.note_code(id, &mut |pc| window.code(space, pc));
         let Some(plan) = recorder.plans.get(id) else { return };
         self.translator.end(id, plan);
+        self.times = plan.times();
         let bytes = recorder.plans.bytes();
         self.trace.add_plan();
         if self.run.supervisor().is_some_and(|supervisor| supervisor.translated(bytes) == Next::Stop) {

@@ -9,7 +9,9 @@
 mod accesses;
 mod alignment;
 pub(super) mod branch;
+mod cache_block;
 pub(super) mod guard;
+pub(super) mod lines;
 mod patches;
 mod predictors;
 mod prologue;
@@ -25,11 +27,13 @@ use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, TranslatorOps};
 use crate::emu::unicorn::matcher::Matcher;
+use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::branch::{Inline, labels_before_jump};
 use crate::emu::unicorn::translator::guard::Guard;
 use crate::emu::unicorn::translator::patches::Patches;
 use crate::guest::Gpr;
 use crate::hooks::callgraph::facts::CodePlace;
+use crate::hooks::inline_caches::InlineCaches;
 use crate::hooks::plan::{Builder, MappingId, Plan};
 use crate::hooks::record::PlanId;
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
@@ -121,7 +125,7 @@ pub(super) struct Translator {
     labels_before_jump: Option<u32>,
     /// Argument of a turn to MMX that waits for the access, which may fault.
     turns_to_mmx: Option<*mut c_void>,
-    /// The predictors that the block drives.
+    /// The predictors and caches that the block drives.
     inline: Inline,
 }
 
@@ -303,6 +307,7 @@ impl Translator {
         first: bool,
         space: &mut AddressSpace,
         breakpoints: &FxHashSet<u64>,
+        (caches, cursor): (Option<&mut InlineCaches>, *const Cursor),
     ) -> Decision {
         let mut buf = [0; MAX_LENGTH];
         let bytes = space.fetch(pc, &mut buf);
@@ -339,9 +344,9 @@ impl Translator {
             self.request = Some(request);
             let first_slot = self.builder.slots();
             self.matcher.start(request.cost(), first_slot);
-            if self.tapping() {
-                self.store_computed(first_slot);
-            }
+            self.fetch(pc, request::LENGTH, caches, cursor);
+            self.begin_data();
+            self.store_computed(first_slot);
             self.requests.insert(pc, request);
             return Decision::Translate(None);
         }
@@ -358,6 +363,8 @@ impl Translator {
                 _ => Cost::default(),
             };
             self.matcher.start(cost, self.builder.slots());
+            self.fetch(pc, instruction.len(), caches, cursor);
+            self.begin_data();
             return Decision::Translate(None);
         }
         if !self.trapped_code.is_empty() {
@@ -367,37 +374,44 @@ impl Translator {
         if let Some(state) = self.engine_state {
             self.guard.wait(self.context, state);
         }
+        self.fetch(pc, instruction.len(), caches, cursor);
         let first_slot = self.builder.slots();
         if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {
             self.matcher.observe(first_slot);
+            self.begin_data();
             self.begin_branch();
             return Decision::Translate(Some(OBSERVED));
         }
         let cost = self.builder.cost(&instruction);
         self.matcher.start(cost, first_slot);
+        self.begin_data();
         self.begin_branch();
-        if self.tapping() {
-            self.store_computed(first_slot);
-            if repeat(&instruction).is_some() {
-                self.store_no_iteration(first_slot);
-            }
+        self.store_computed(first_slot);
+        if self.tapping() && repeat(&instruction).is_some() {
+            self.store_no_iteration(first_slot);
         }
         Decision::Translate(decode::inexact(&instruction))
     }
 
     /// Fills the slots whose address comes from no access of the engine.
     fn store_computed(&mut self, first_slot: usize) {
+        if !self.tapping() && self.inline.caches.is_none() {
+            return;
+        }
         let emit = Emit(self.context);
         let pointer = self.pointer as usize;
-        for (i, slot) in self.matcher.cost.slots.iter().enumerate() {
+        for i in 0..self.matcher.cost.slots.len() {
+            let slot = self.matcher.cost.slots[i];
             if slot.access != Access::None {
                 continue;
             }
             if slot.address == Address::Outcome {
-                let zero = emit.constant(0);
-                emit.store(zero, pointer, 8 * (1 + first_slot + i));
-                emit.free(zero);
-                self.labels_before_jump = Some(labels_before_jump(&self.instruction));
+                if self.tapping() {
+                    let zero = emit.constant(0);
+                    emit.store(zero, pointer, 8 * (1 + first_slot + i));
+                    emit.free(zero);
+                    self.labels_before_jump = Some(labels_before_jump(&self.instruction));
+                }
                 continue;
             }
             let temp = emit.new_temp(false);
@@ -412,8 +426,15 @@ impl Translator {
                 Address::Rsp(offset) => emit.add_constant(temp, rsp, i64::from(offset)),
                 _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
             }
-            emit.store(temp, pointer, 8 * (1 + first_slot + i));
+            if self.tapping() {
+                emit.store(temp, pointer, 8 * (1 + first_slot + i));
+            } else {
+                self.keep_address(i, temp);
+            }
             emit.free(temp);
+        }
+        if !self.tapping() {
+            self.tell_computed();
         }
     }
 

@@ -16,7 +16,7 @@ use crate::emu::unicorn::registers::Cpu;
 use crate::emu::unicorn::run_control::{Leave, RunControl};
 use crate::emu::unicorn::trace_buffer::TraceBuffer;
 use crate::emu::unicorn::translator::Translator;
-use crate::emu::unicorn::translator::branch::Words;
+use crate::emu::unicorn::translator::branch::{ADDRESSES, Words};
 use crate::hooks::record::MAX_BLOCK;
 
 /// The parts of a virtual CPU. It must not move once code was translated, since that has the
@@ -29,7 +29,11 @@ pub(super) struct Vcpu {
     pub(super) translator: Translator,
     /// Word that generated code sets to 1 if the instruction at hand jumps or iterates.
     pub(super) outcome: u64,
-    /// Words of the predictors that generated code drives, if it does.
+    /// Addresses of the data of the instruction at hand, if its events are told together.
+    pub(super) addresses: Box<[u64; ADDRESSES]>,
+    /// Times that pass while the block runs that was translated last.
+    pub(super) times: u32,
+    /// Words by which generated code drives predictors and caches, if it does.
     pub(super) words: Option<Words>,
     /// The reference producer; `None` when generated code writes the trace.
     pub(super) reference: Option<Reference>,

@@ -157,6 +157,9 @@ impl Recorder {
         if let Some(predictors) = self.executions.as_mut().and_then(|its| its.predictors.as_mut()) {
             predictors.switch(current, counted);
         }
+        if let Some(caches) = self.inline_caches() {
+            caches.switch(current, counted);
+        }
         self.point(pc);
     }
 

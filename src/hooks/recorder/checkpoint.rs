@@ -2,6 +2,7 @@
 
 use crate::hooks::consumer::SavedConsumer;
 use crate::hooks::filter::SavedFilter;
+use crate::hooks::inline_caches::{InlineCaches, SavedLevels};
 use crate::hooks::inline_predictors::{InlinePredictors, SavedPredictors};
 use crate::hooks::private_code::{CodeInNoFile, SavedCode};
 use crate::hooks::record::instructions;
@@ -22,6 +23,8 @@ pub(crate) struct Recorded {
     rest: Vec<u64>,
     /// Predictors that generated code drives, if it does.
     predictors: Option<SavedPredictors>,
+    /// Caches that generated code drives, if it does.
+    caches: Option<SavedLevels>,
 }
 
 impl Recorded {
@@ -47,7 +50,8 @@ impl Recorder {
         let (instructions, tasks) = (self.link.instructions(), self.tasks.clone());
         let predictors = self.executions.as_ref().and_then(|executions| executions.predictors.as_ref());
         let predictors = predictors.map(InlinePredictors::save);
-        Recorded { consumers, instructions, tasks, filter, code, rest, predictors }
+        let caches = self.inline_caches().map(InlineCaches::save);
+        Recorded { consumers, instructions, tasks, filter, code, rest, predictors, caches }
     }
 
     /// Restores what this recorder had recorded when it made `saved`.
@@ -70,18 +74,23 @@ impl Recorder {
             self.len = saved.rest.len();
         }
         let (account, counted) = (saved.tasks.account, self.counts(saved.tasks.account));
-        match (&mut self.executions, &saved.predictors) {
-            (Some(executions), predictors) => {
+        let Recorded { predictors, caches, .. } = saved;
+        match &mut self.executions {
+            Some(executions) => {
                 executions.restart(account);
                 if let (Some(now), Some(then)) = (&mut executions.predictors, predictors) {
                     now.restore(then, account, counted);
                 }
+                if let (Some(now), Some(then)) = (&mut executions.caches, caches) {
+                    now.restore(then, account, counted);
+                }
             }
-            // A trace has begun since.
-            (None, Some(predictors)) => self.link.visit(|_, consumer| {
-                predictors.iter().for_each(|(&account, its)| consumer.set_predictors(account, its));
+            // If generated code has simulated then, a trace has begun since.
+            None if predictors.is_some() || caches.is_some() => self.link.visit(|_, consumer| {
+                predictors.iter().flatten().for_each(|(&account, its)| consumer.set_predictors(account, its));
+                caches.iter().flatten().for_each(|(&account, its)| consumer.set_caches(account, its));
             }),
-            (None, None) => {}
+            None => {}
         }
         self.handed_over = Some(saved.instructions);
     }

@@ -1,46 +1,58 @@
-//! Generated code that drives the branch predictors, and where no caches are simulated counts
-//! executions of blocks itself, in place of the trace.
+//! Generated code that drives branch predictors and caches, and counts executions of blocks itself,
+//! in place of the trace.
 
 use crate::hooks::control::Control;
+use crate::hooks::counts::Kind;
 use crate::hooks::executions::{Count, Executions};
 use crate::hooks::filter::Drain;
+use crate::hooks::inline_caches::InlineCaches;
 use crate::hooks::inline_predictors::InlinePredictors;
 use crate::hooks::plan::End;
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
 use crate::hooks::recorder::Recorder;
-use crate::x86::cost::Repeat;
+use crate::sim::Hierarchy;
+use crate::x86::cost::{EventKind, Repeat};
 
 /// Work that generated code does by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inline {
     /// It drives the branch predictors, for consumers that are told of mispredictions.
     pub(crate) predicts: bool,
+    /// It drives the caches, if generated code can drive those that are simulated.
+    pub(crate) caches: bool,
     /// It writes a trace; else it counts executions.
     pub(crate) traces: bool,
 }
 
+impl Inline {
+    /// The most that is of use where caches and branches are simulated, or not. With two CPUs a
+    /// consumer beside generated code is sooner done with the caches than generated code, which
+    /// does less work in all.
+    pub(crate) fn most(caches: Option<&Hierarchy>, branches: bool, cpus: usize) -> Inline {
+        let drives = cpus < 2 && caches.is_some_and(InlineCaches::can_have);
+        Inline { predicts: branches, caches: drives, traces: caches.is_some() && !drives }
+    }
+}
+
 impl Recorder {
     /// Lets generated code do by itself what `inline` says, from the first instruction on. For a
-    /// recorder whose consumers follow no calls and count by the model `arch`.
-    pub(crate) fn work_inline(&mut self, inline: Inline) {
+    /// recorder whose consumers follow no calls and count by the model `arch`. Caches are shaped as
+    /// these.
+    pub(crate) fn work_inline(&mut self, inline: Inline, caches: Option<&Hierarchy>) {
         if inline.traces && !inline.predicts {
             return;
         }
         let account = self.tasks.account;
         let predictors = inline.predicts.then(|| InlinePredictors::new(account));
-        self.executions = Some(Executions::new(account, predictors));
+        let caches = caches.filter(|_| inline.caches).map(|caches| InlineCaches::new(account, caches));
+        self.executions = Some(Executions::new(account, predictors, caches));
         self.traces = inline.traces;
     }
 
     /// True if generated code counts executions itself.
     pub(crate) fn counts_executions(&self) -> bool {
         self.executions.is_some() && !self.traces
-    }
-
-    /// True if generated code drives the branch predictors.
-    pub(crate) fn predicts_inline(&self) -> bool {
-        self.executions.as_ref().is_some_and(|executions| executions.predictors.is_some())
     }
 
     /// The counts by plan, where generated code adds to them: for every plan that there is, until
@@ -53,6 +65,64 @@ impl Recorder {
     /// The predictors that generated code drives, if it does. They do not move.
     pub(crate) fn inline_predictors(&mut self) -> Option<&mut Predictors> {
         Some(self.executions.as_mut()?.predictors.as_mut()?.live())
+    }
+
+    /// The caches that generated code drives, if it does.
+    pub(crate) fn inline_caches(&mut self) -> Option<&mut InlineCaches> {
+        self.executions.as_mut()?.caches.as_mut()
+    }
+
+    /// The caches of the current account, if generated code drives them.
+    pub(crate) fn current_caches(&mut self) -> Option<Hierarchy> {
+        self.settle();
+        let process = self.tasks.process(self.tasks.account);
+        let caches = self.inline_caches()?;
+        let mut all = caches.hierarchy();
+        caches.saved(process)?.restore(&mut all);
+        Some(all)
+    }
+
+    /// Fetches the instruction at an index in a plan, whose line generated code has not found.
+    pub(crate) fn fetched(&mut self, plan: PlanId, insn: u16, clock: u32) {
+        let Some(insns) = self.plans.get(plan).map(|plan| &plan.insns) else { return };
+        let Some(its) = insns.get(usize::from(insn)) else { return };
+        let Some(executions) = &mut self.executions else { return };
+        let Some(caches) = &mut executions.caches else { return };
+        caches.fetch(clock, (its.pc, its.len), (plan, insn, Kind::Fetch));
+        if caches.is_to_settle(clock) {
+            executions.settle(&self.plans);
+        }
+    }
+
+    /// Accesses the data of an event of a plan, by its index, which generated code has not found.
+    /// With `undoable` its instruction may yet fault. `clock` is the time of the block.
+    #[inline]
+    pub(crate) fn accessed(&mut self, (id, index): (PlanId, u16), addr: u64, clock: u32, undoable: bool) {
+        let Some(plan) = self.plans.get(id) else { return };
+        let Some(event) = plan.events.get(usize::from(index)) else { return };
+        let now = clock - (plan.times() - 1 - u32::from(index));
+        let Some(executions) = &mut self.executions else { return };
+        let Some(caches) = &mut executions.caches else { return };
+        let kind = if event.kind == EventKind::Write { Kind::Store } else { Kind::Load };
+        let undo = undoable.then_some((clock, index));
+        caches.data((now, addr, event.size), undo, (id, event.insn, kind));
+        if caches.is_to_settle(clock) {
+            executions.settle(&self.plans);
+        }
+    }
+
+    /// Takes the accesses of the last block back that are of events from an index on.
+    pub(super) fn take_accesses_back(&mut self, first: usize) {
+        if let Some(caches) = self.inline_caches() {
+            caches.take_back(caches.clock(), first as u16);
+        }
+    }
+
+    /// Makes the accesses to LL that wait, if generated code drives the caches.
+    fn settle(&mut self) {
+        if let Some(executions) = &mut self.executions {
+            executions.settle(&self.plans);
+        }
     }
 
     /// Plan of the last block, while a fault may take it back.
@@ -153,6 +223,7 @@ impl Recorder {
             Control::Count(on) => on,
             _ => true,
         };
+        self.settle();
         let Some(executions) = &mut self.executions else { return };
         executions.waits = None;
         let tells = match control {
@@ -170,6 +241,16 @@ impl Recorder {
                 Control::Task(_) | Control::Collect(_) | Control::Hold(..) | Control::Resume(..) => {}
             }
         }
+        if let Some(caches) = &mut executions.caches {
+            match control {
+                Control::Switch(account) => caches.switch(account, counted),
+                Control::Count(on) => caches.switch(current, on),
+                Control::Open(account, opening) => caches.open(account, opening),
+                Control::Reset(account, _) => caches.reset(account),
+                Control::Close(account) | Control::Drop(account) => caches.forget(account),
+                Control::Task(_) | Control::Collect(_) | Control::Hold(..) | Control::Resume(..) => {}
+            }
+        }
         if tells {
             self.tell_executions();
         }
@@ -177,6 +258,7 @@ impl Recorder {
 
     /// Tells the consumers what was executed since they were last told.
     pub(super) fn tell_executions(&mut self) {
+        self.settle();
         let Some(executions) = &mut self.executions else { return };
         let tallies = executions.take();
         if !tallies.is_empty() {
@@ -187,16 +269,19 @@ impl Recorder {
         }
     }
 
-    /// Records a whole trace from here on, for consumers that drive the predictors. Returns true if
-    /// generated code has counted until now, or driven them.
+    /// Records a whole trace from here on, for consumers that simulate. Returns true if generated
+    /// code has counted until now, or simulated.
     pub(super) fn begin_trace(&mut self) -> bool {
         self.hand_over(Drain::All);
         let Some(executions) = self.executions.take() else { return false };
         self.traces = true;
-        let predictors = executions.predictors.map(|predictors| predictors.save());
+        let Executions { predictors, caches, .. } = executions;
+        let predictors = predictors.map(|predictors| predictors.save());
+        let caches = caches.map(|mut caches| caches.save());
         self.link.visit(|_, consumer| {
-            consumer.predict();
+            consumer.simulate();
             predictors.iter().flatten().for_each(|(&account, its)| consumer.set_predictors(account, its));
+            caches.iter().flatten().for_each(|(&account, its)| consumer.set_caches(account, its));
         });
         true
     }

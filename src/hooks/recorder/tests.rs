@@ -232,7 +232,7 @@ impl Setting {
         let link = if self.cpus > 1 { Link::threaded(consumers) } else { Link::inline(consumers) };
         let mut recorder = Recorder::new(link, self.model, self.caches);
         if self.cpus == 0 {
-            recorder.work_inline(Inline::default());
+            recorder.work_inline(Inline::default(), None);
         }
         recorder
     }

@@ -32,10 +32,17 @@ pub fn valgrind(
 }
 
 /// The profile that cgemu makes.
-pub fn ours(directory: &Path, binary: &Path, model: &Model, geometry: &Geometry) -> Result<Counts, String> {
+pub fn ours(
+    directory: &Path,
+    binary: &Path,
+    model: &Model,
+    geometry: &Geometry,
+    cpus: &str,
+) -> Result<Counts, String> {
     let file = directory.join("ours");
     let out_file = format!("--cachegrind-out-file={}", file.display());
     let mut command: Command = cgemu(directory, &["run", "-q", "--branch-sim=yes", "--timeout=60s"]);
+    command.arg(format!("--cpus={cpus}"));
     command.args(geometry.options()).args(model.cgemu).args([&out_file, "--"]).arg(binary);
     let out = command.stdout(Stdio::piped()).output().expect("cgemu starts");
     ended("cgemu", out.status, &stderr(&out))?;

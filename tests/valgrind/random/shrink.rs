@@ -8,7 +8,7 @@ use super::build::build;
 use super::program::Program;
 use crate::common::counts::{Difference, differences};
 use crate::exact::run;
-use crate::exact::setting::{Geometry, Model};
+use crate::exact::setting::{ARCH, Geometry, Model};
 
 /// What differs between Valgrind and cgemu for these programs in one file, and the names of the
 /// events.
@@ -19,12 +19,17 @@ fn compare(
 ) -> Result<(Vec<String>, Vec<Difference>), String> {
     let dir = tempfile::tempdir().expect("a directory");
     let binary = build(dir.path(), programs);
-    let ours = run::ours(dir.path(), &binary, model, geometry)?;
+    let ours = run::ours(dir.path(), &binary, model, geometry, "2")?;
     let theirs = run::valgrind(dir.path(), &binary, model, geometry)?;
     if !theirs.rows.keys().any(|(_, function, _)| function == "p0_in") {
         return Err("Valgrind reads no symbols".to_owned());
     }
-    Ok((theirs.events.clone(), differences(&theirs, &ours)))
+    let mut found = differences(&theirs, &ours);
+    if found.is_empty() && model.name == ARCH.name {
+        // With one CPU generated code drives the caches.
+        found = differences(&theirs, &run::ours(dir.path(), &binary, model, geometry, "1")?);
+    }
+    Ok((theirs.events.clone(), found))
 }
 
 fn differs(programs: &[Program], model: &Model, geometry: &Geometry) -> bool {

@@ -10,6 +10,8 @@ use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{self, Context, Value};
 use crate::emu::unicorn::helpers::env::RECORDED;
+use crate::emu::unicorn::line_tlb::Tap;
+use crate::emu::unicorn::translator::lines::{is_guest, with_tap};
 use crate::emu::unicorn::translator::{Translator, alignment};
 use crate::guest::Gpr;
 use crate::x86::address::Address;
@@ -20,35 +22,44 @@ fn op_size(op: u32) -> u16 {
 }
 
 impl Translator {
-    /// Records an access that the engine generates; `addr` is the TCG value with its address.
-    fn tap(&mut self, context: Context, addr: Value, op: u32, write: bool) {
-        self.tap_sized(Emit(context).temp(addr), op_size(op), write);
+    /// Records an access that the engine generates; `addr` is the TCG value with its address. If it
+    /// is `fused`, the result is the tap that it is to look for its line with.
+    fn tap(&mut self, context: Context, addr: Value, op: u32, write: bool, fused: bool) -> Option<Tap> {
+        self.tap_access(Emit(context).temp(addr), op_size(op), write, fused.then_some(op))
     }
 
     /// Records an access of `size` bytes, of which a temporary holds the address.
     pub(crate) fn tap_sized(&mut self, addr: usize, size: u16, write: bool) {
+        self.tap_access(addr, size, write, None);
+    }
+
+    fn tap_access(&mut self, addr: usize, size: u16, write: bool, fused: Option<u32>) -> Option<Tap> {
         if self.original.is_none() || self.in_atomic {
-            return;
+            return None;
         }
-        let Some((index, slot)) = self.matcher.access(write, size) else { return };
+        let (index, slot) = self.matcher.access(write, size)?;
         self.note_iteration();
-        if !self.tapping() {
-            return;
-        }
         let emit = Emit(self.context);
-        let (pointer, at) = (self.pointer as usize, 8 * (1 + index));
-        match slot.address {
-            Address::OperandBit { bit, size, .. } => {
-                // The engine accesses the whole operand; the counted byte is the one with the bit.
-                let temp = emit.new_temp(false);
-                emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
-                emit.and(temp, temp, i64::from(size) - 1);
-                emit.add(temp, temp, addr);
-                emit.store(temp, pointer, at);
-                emit.free(temp);
+        let in_instruction = index - self.matcher.first_slot;
+        let Address::OperandBit { bit, size, .. } = slot.address else {
+            if self.tapping() {
+                emit.store(addr, self.pointer as usize, 8 * (1 + index));
+                return None;
             }
-            _ => emit.store(addr, pointer, at),
+            return self.tap_inline(in_instruction, addr, fused);
+        };
+        // The engine accesses the whole operand; the counted byte is the one with the bit.
+        let temp = emit.new_temp(false);
+        emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
+        emit.and(temp, temp, i64::from(size) - 1);
+        emit.add(temp, temp, addr);
+        if self.tapping() {
+            emit.store(temp, self.pointer as usize, 8 * (1 + index));
+        } else {
+            self.tap_inline(in_instruction, temp, None);
         }
+        emit.free(temp);
+        None
     }
 
     /// Copies the sixteen bytes that `from` points to, and returns a value that points to the copy.
@@ -70,7 +81,7 @@ impl Translator {
         if self.in_atomic {
             return false;
         }
-        self.tap(context, addr, op, false);
+        self.tap(context, addr, op, false, false);
         self.in_atomic = true;
         true
     }
@@ -107,7 +118,7 @@ impl Translator {
         &mut self,
         context: Context,
         (value, addr): (Value, Value),
-        op: u32,
+        (op, index): (u32, usize),
         write: bool,
     ) -> Option<u32> {
         /// `MO_ALIGN_16`.
@@ -139,11 +150,12 @@ impl Translator {
         if write {
             self.guard.before_store(context, emit.temp(value), emit.temp(addr), op_size(op));
         }
-        self.tap(context, addr, op, write);
+        let op = self.aligned(op, first);
+        let tap = self.tap(context, addr, op, write, is_guest(index));
         if self.instruction.flow_control() == FlowControl::IndirectCall {
             self.check_target(emit, value, addr, write);
         }
-        Some(self.aligned(op, first))
+        Some(with_tap(op, tap))
     }
 
     /// Has ENTER fault before it changes registers if the end of the frame cannot be stored to
@@ -197,6 +209,7 @@ impl Translator {
     /// Follows up on an access that is generated. The result is the argument of the turn to MMX
     /// that is to be generated now.
     pub(crate) fn accessed(&mut self, context: Context, tlb: usize) -> Option<*mut c_void> {
+        self.leave_room();
         if self.instruction.mnemonic() == Mnemonic::Enter && self.accesses == 1 {
             self.probe_frame(context, tlb);
         }

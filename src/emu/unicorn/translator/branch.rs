@@ -4,12 +4,23 @@
 use iced_x86::Instruction;
 
 use crate::emu::unicorn::emit::Helper;
+use crate::emu::unicorn::ffi::Op;
+use crate::emu::unicorn::translator::cache_block::CacheBlock;
 
 /// Words that generated code accesses, by their addresses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
     /// Word that is 1 if the instruction at hand jumps or iterates.
     pub(crate) outcome: *const u64,
+    /// Addresses of the data of an instruction whose events are told together.
+    pub(crate) addresses: *const u64,
+    /// Those of the branch predictors, if generated code drives them.
+    pub(crate) predictors: Option<PredictorWords>,
+}
+
+/// Words of the branch predictors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PredictorWords {
     /// History of the predictor of conditional branches.
     pub(crate) history: *const u64,
     /// Its counters.
@@ -17,6 +28,9 @@ pub(crate) struct Words {
     /// Targets of the predictor of indirect branches.
     pub(crate) targets: *const u64,
 }
+
+/// Slots of an instruction whose addresses are kept for one call.
+pub(crate) const ADDRESSES: usize = 128;
 
 /// Names of what a block can tell.
 pub(crate) mod tell {
@@ -26,6 +40,12 @@ pub(crate) mod tell {
     pub(crate) const BRANCH: u64 = 1;
     /// A repeated string instruction: whether it is repeated if it iterates.
     pub(crate) const REPEAT: u64 = 2;
+    /// The fetch of the instruction with an index.
+    pub(crate) const FETCH: u64 = 3;
+    /// A data event, by its index, at an address.
+    pub(crate) const DATA: u64 = 4;
+    /// All data events of the instruction with an index, whose first slot the second word is.
+    pub(crate) const EVENTS: u64 = 5;
 }
 
 unsafe extern "C" {
@@ -33,7 +53,7 @@ unsafe extern "C" {
 }
 
 /// The helper by which a block tells what [`tell`] lists: with the state, the plan, which of these
-/// it is, and two words, of which the second is not used. It is one of MPX, which no CPU model has.
+/// it is, and two words. It is one of MPX, which no CPU model has.
 pub(crate) const TELL: Helper = helper_bndstx32_x86_64;
 
 /// Branch at the end of an instruction.
@@ -52,11 +72,15 @@ pub(super) enum Branch {
     Repeat,
 }
 
-/// State of the translation of a block that drives predictors.
+/// State of the translation of a block that drives predictors or caches.
 #[derive(Default)]
 pub(crate) struct Inline {
-    /// The words that generated code accesses; none where it drives no predictors.
+    /// The words that generated code accesses; none where it drives nothing.
     pub(super) words: Option<Words>,
+    /// The caches that the block drives, if it does.
+    pub(super) caches: Option<CacheBlock>,
+    /// An operation at the start of the block that the engine leaves there.
+    pub(super) start: Option<*const Op>,
     pub(super) branch: Branch,
     /// Exits of the instruction so far.
     pub(super) exits: u32,
@@ -65,9 +89,10 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
-    /// A block that drives the predictors in these words.
-    pub(crate) fn new(words: Option<Words>) -> Inline {
-        Inline { words, ..Inline::default() }
+    /// A block that drives the predictors in these words, and the caches if `caches` has the base-2
+    /// logarithm of the size of a line of I1.
+    pub(crate) fn new(words: Option<Words>, caches: Option<u32>) -> Inline {
+        Inline { words, caches: caches.map(CacheBlock::new), ..Inline::default() }
     }
 }
 

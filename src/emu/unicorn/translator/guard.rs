@@ -71,6 +71,11 @@ impl Guard {
         self.changes
     }
 
+    /// Tests whether the instruction may raise exceptions that are not masked.
+    pub(crate) fn may_raise(&self) -> bool {
+        self.part != Part::None || self.waits
+    }
+
     /// Begins an instruction.
     pub(crate) fn instruction(&mut self, instruction: &Instruction) {
         self.changes = changes_masks(instruction);

@@ -22,6 +22,8 @@ pub(super) enum Later {
     MinusInstructions,
     /// Its id.
     Plan,
+    /// Times that pass while its block runs.
+    Times,
     /// Offset of its count of executions.
     Count,
     /// Offset of its count of mispredictions.
@@ -52,6 +54,7 @@ impl Patches {
                 Later::Instructions => plan.insns.len(),
                 Later::MinusInstructions => plan.insns.len().wrapping_neg(),
                 Later::Plan => id.0 as usize,
+                Later::Times => plan.times() as usize,
                 Later::Count => size_of::<Count>() * id.0 as usize,
                 Later::Mispredicted => size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted),
             };

@@ -9,7 +9,7 @@ use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::layout::{COND_NE, ENV_EIP};
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
-use crate::emu::unicorn::translator::branch::{Branch, TELL, Words, labels_before_jump, tell};
+use crate::emu::unicorn::translator::branch::{Branch, PredictorWords, TELL, labels_before_jump, tell};
 use crate::emu::unicorn::translator::patches::Later;
 use crate::hooks::predictors;
 use crate::x86::cost::{self, repeat};
@@ -33,8 +33,10 @@ impl Translator {
         let is_jcc = instruction.is_jcc_short_or_near();
         self.inline.exits = 0;
         self.inline.iterates = false;
+        let predicts = self.inline.words.is_some_and(|words| words.predictors.is_some());
         self.inline.branch = match (repeat(instruction), instruction.flow_control()) {
             (Some(_), _) => Branch::Repeat,
+            _ if !predicts => Branch::None,
             (None, FlowControl::ConditionalBranch) => {
                 let inverted = cost::jumps_to_next(instruction) && cost::is_inverted(instruction);
                 if chained && is_jcc { Branch::Sides { inverted } } else { Branch::Outcome { inverted } }
@@ -65,20 +67,29 @@ impl Translator {
     }
 
     /// Emits a call with the plan of the block.
-    fn tell(&mut self, what: u64, word: u64) {
+    pub(super) fn tell(&mut self, what: u64, word: u64) {
+        let emit = Emit(self.context);
+        let unused = emit.constant(0);
+        self.tell_with(what, word, unused);
+        emit.free(unused);
+    }
+
+    /// The same with a second word.
+    pub(super) fn tell_with(&mut self, what: u64, word: u64, second: usize) {
         let emit = Emit(self.context);
         let (plan, op) = emit.later();
         self.patches.add(op, 1, Later::Plan);
-        let words = [what, word, 0].map(|word| emit.constant(word));
-        let [what, word, unused] = words;
-        emit.call(TELL, &mut [emit.env(), plan, what, word, unused]);
+        let words = [what, word].map(|word| emit.constant(word));
+        let [what, word] = words;
+        emit.call(TELL, &mut [emit.env(), plan, what, word, second]);
         emit.free(plan);
         words.into_iter().for_each(|word| emit.free(word));
     }
 
     /// Emits the retry of the locked operation that was translated.
     pub(super) fn emit_retry(&mut self) {
-        if self.inline.words.is_some() && self.matcher.cost.retry_branch {
+        let predicts = self.inline.words.is_some_and(|words| words.predictors.is_some());
+        if predicts && self.matcher.cost.retry_branch {
             self.tell(tell::RETRY, self.builder.instructions() as u64);
         }
     }
@@ -88,17 +99,19 @@ impl Translator {
         let Some(words) = self.inline.words.filter(|_| self.original.is_some()) else { return };
         let is_second = self.inline.exits == 1;
         self.inline.exits += 1;
-        match self.inline.branch {
-            Branch::None => {}
-            Branch::Sides { inverted } => self.emit_conditional(words, is_second != inverted, cursor),
-            Branch::Indirect => self.emit_indirect(words, cursor),
-            Branch::Outcome { inverted } => self.tell(tell::BRANCH, inverted.into()),
-            Branch::Repeat => self.tell(tell::REPEAT, is_second.into()),
+        match (self.inline.branch, words.predictors) {
+            (Branch::Sides { inverted }, Some(words)) => {
+                self.emit_conditional(words, is_second != inverted, cursor);
+            }
+            (Branch::Indirect, Some(words)) => self.emit_indirect(words, cursor),
+            (Branch::Outcome { inverted }, _) => self.tell(tell::BRANCH, inverted.into()),
+            (Branch::Repeat, _) => self.tell(tell::REPEAT, is_second.into()),
+            _ => {}
         }
     }
 
     /// Emits what [`Conditional::record`](predictors::Conditional::record) does.
-    fn emit_conditional(&mut self, words: Words, taken: bool, cursor: *const Cursor) {
+    fn emit_conditional(&mut self, words: PredictorWords, taken: bool, cursor: *const Cursor) {
         let emit = Emit(self.context);
         let place = predictors::Conditional::counter_of(self.instruction.ip()) as usize;
         let (past, history) = (emit.constant(words.history as u64), emit.new_temp(false));
@@ -133,7 +146,7 @@ impl Translator {
     }
 
     /// Emits what [`Indirect::record`](predictors::Indirect::record) does.
-    fn emit_indirect(&mut self, words: Words, cursor: *const Cursor) {
+    fn emit_indirect(&mut self, words: PredictorWords, cursor: *const Cursor) {
         let emit = Emit(self.context);
         let entry = 8 * predictors::Indirect::entry_of(self.instruction.ip());
         let (target, before) = (emit.new_temp(false), emit.new_temp(false));

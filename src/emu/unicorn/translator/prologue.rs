@@ -8,6 +8,7 @@ use std::mem::offset_of;
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context};
 use crate::emu::unicorn::layout::{self, COND_GE, COND_LEU};
+use crate::emu::unicorn::line_tlb::CLOCK;
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::patches::Later;
@@ -143,7 +144,8 @@ impl Translator {
         let left = emit.new_temp(false);
         words.load(left, offset_of!(Cursor, left));
         emit.add(left, left, minus);
-        words.store(left, offset_of!(Cursor, left));
+        let at = words.offset.wrapping_add(offset_of!(Cursor, left));
+        self.inline.start = Some(emit.store_op(left, words.base, at));
         let (counts, one) = (emit.new_temp(false), emit.constant(1));
         words.load(counts, offset_of!(Cursor, executions));
         let accesses = emit.add_later(counts, one);
@@ -156,5 +158,15 @@ impl Translator {
         self.patches.add(minus_op, 1, Later::MinusInstructions);
         accesses.into_iter().for_each(|op| self.patches.add(op, 2, Later::Count));
         self.patches.add(plan_op, 1, Later::Plan);
+        if self.inline.caches.is_some() {
+            let (times, times_op) = emit.later();
+            let clock = emit.new_temp(false);
+            emit.load32(clock, emit.env(), CLOCK as usize);
+            emit.add(clock, clock, times);
+            emit.store32(clock, emit.env(), CLOCK as usize);
+            emit.free(times);
+            emit.free(clock);
+            self.patches.add(times_op, 1, Later::Times);
+        }
     }
 }

@@ -1,0 +1,55 @@
+//! State of the translation of a block that drives caches.
+
+use crate::emu::unicorn::line_tlb::Tap;
+use crate::x86::address::Address;
+use crate::x86::cost::{self, Access, Cost};
+
+/// Form in which the data events of an instruction are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Data {
+    /// Each slot has an event, at its address.
+    #[default]
+    OneToOne,
+    /// All together, when the addresses of all slots are known.
+    Together,
+}
+
+impl Data {
+    pub(super) fn of(cost: &Cost) -> Data {
+        let plain = |slot: &cost::Slot| {
+            slot.access != Access::None
+                && !matches!(slot.address, Address::OperandBit { .. } | Address::Outcome)
+        };
+        let one_to_one = cost.events.len() == cost.slots.len()
+            && cost.slots.iter().all(plain)
+            && (0..).zip(&cost.events).all(|(i, event)| {
+                event.slot == i && event.offset == 0 && event.size > 0 && event.size <= Tap::LARGEST
+            });
+        if one_to_one { Data::OneToOne } else { Data::Together }
+    }
+}
+
+/// State of the translation of a block that drives caches.
+#[derive(Debug, Default)]
+pub(crate) struct CacheBlock {
+    /// Base-2 logarithm of the size of a line of I1.
+    pub(super) fetch_shift: u32,
+    /// The line that was fetched last.
+    pub(super) line: Option<u64>,
+    /// Lines fetched at one time.
+    pub(super) lines: u64,
+    pub(super) data: Data,
+    /// Data events of the block before the instruction.
+    pub(super) first_event: usize,
+    /// The instruction can fault no more once its only event took place.
+    pub(super) ends_with_event: bool,
+    /// Room is to be left behind the access at hand.
+    pub(super) leaves_room: bool,
+}
+
+impl CacheBlock {
+    /// A block that has only begun, where lines of I1 have this base-2 logarithm of their size.
+    pub(super) fn new(fetch_shift: u32) -> CacheBlock {
+        CacheBlock { fetch_shift, ..CacheBlock::default() }
+    }
+}
