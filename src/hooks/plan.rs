@@ -5,7 +5,7 @@ use std::sync::Arc;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
-use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, jump, leave};
+use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Leave, jump, leave};
 use crate::hooks::callgraph::stack_pointer::Follower;
 use crate::hooks::record::{Header, MAX_RECORD, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
@@ -204,13 +204,18 @@ impl Builder {
         };
     }
 
-    /// Adds an instruction at `pc` that the engine does not run: it faults, or the machine emulates
-    /// it.
-    pub(crate) fn push_trapped(&mut self, pc: u64, len: u8, cost: &Cost) {
-        self.add(pc, len, cost);
+    /// Adds an instruction that the engine does not run: it faults, or the machine emulates it.
+    /// `place` is its address and its length.
+    pub(crate) fn push_trapped(&mut self, instruction: &Instruction, place: (u64, u8), cost: &Cost) {
+        let first_slot = self.plan.slots;
+        self.add(place.0, place.1, cost);
         self.plan.end = End::None;
-        if let Some(calls) = &mut self.plan.calls {
-            calls.leave = Default::default();
+        if let (Some(follower), Some(calls)) = (&mut self.follower, &mut self.plan.calls) {
+            calls.leave = leave(instruction);
+            if calls.leave == Leave::Return {
+                follower.pass(instruction, cost, first_slot, &mut self.factory);
+                calls.sp = follower.value();
+            }
         }
     }
 

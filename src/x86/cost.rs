@@ -7,6 +7,7 @@ use iced_x86::{
 };
 
 use crate::x86::address::Address;
+use crate::x86::far::FarReturn;
 
 /// Counter of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,6 +156,7 @@ pub(crate) fn cost(instruction: &Instruction, factory: &mut InstructionInfoFacto
             cost.store(8, Address::Rsp(-8));
         }
         M::Ret => cost.load(8, Address::Rsp(0)),
+        M::Retf | M::Iret | M::Iretd | M::Iretq => far_return(instruction, &mut cost),
         M::Leave => cost.load(if instruction.code() == Code::Leavew { 2 } else { 8 }, Address::Rbp(0)),
         M::Enter => enter(instruction, &mut cost),
         M::Movsb | M::Movsw | M::Movsq if instruction.is_string_instruction() => string_move(&mut cost, size),
@@ -195,6 +197,16 @@ pub(crate) fn cost(instruction: &Instruction, factory: &mut InstructionInfoFacto
         }
     }
     cost
+}
+
+/// IRET and far RET load each value that they pop, as in VEX's front end for 32-bit code; that for
+/// 64-bit code does not know them.
+fn far_return(instruction: &Instruction, cost: &mut Cost) {
+    let Some(far) = FarReturn::of(instruction) else { return };
+    let slot = cost.slot(Access::Load, far.bytes(), Address::Rsp(0));
+    for i in 0..far.values {
+        cost.event(slot, i * far.size, far.size, EventKind::Read);
+    }
 }
 
 fn string_move(cost: &mut Cost, size: usize) {

@@ -5,4 +5,5 @@
 pub(crate) mod address;
 pub(crate) mod cost;
 pub mod decode;
+pub(crate) mod far;
 pub(crate) mod request;

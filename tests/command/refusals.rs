@@ -61,9 +61,9 @@ fn what_is_dropped_is_said() {
 /// Every CPU has them, so a signal would be wrong even where the program catches it.
 #[test]
 fn far_transfers_are_refused_by_name() {
-    let push = "push $0x33; lea 1f(%rip), %rax; push %rax; lretq; 1:";
+    let push = "push $0x23; lea 1f(%rip), %rax; push %rax; lretq; 1:";
     let all =
-        "mov %rsp, %rax; push $0x2b; push %rax; pushfq; push $0x33; lea 1f(%rip), %rax; push %rax; iretq; 1:";
+        "mov %rsp, %rax; push $0x2b; push %rax; pushfq; push $0x23; lea 1f(%rip), %rax; push %rax; iretq; 1:";
     let (segments, calls) = ("use a near jump", "make them with `syscall`");
     for (code, name, instead) in [
         (push, "lretq", segments),

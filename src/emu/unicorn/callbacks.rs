@@ -8,12 +8,14 @@ use unicorn_engine::{Unicorn, X86Insn, uc_error};
 use crate::emu::memory::space::Access;
 use crate::emu::supervisor::{Next, Refused};
 use crate::emu::umip;
+use crate::emu::unicorn::far::{ALIGNMENT_CHECK, NESTED_TASK, ORDER, Target, target};
 use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::request_at;
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::guest::{Fault, Gpr, GuestCpu as _, GuestMemory as _};
 use crate::x86::address::{Address, is_stack_access};
 use crate::x86::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
+use crate::x86::far::FarReturn;
 use crate::x86::request::{LENGTH, Request};
 
 /// Instruction in whose place the engine is shown an undefined opcode.
@@ -110,6 +112,7 @@ impl Vcpu {
             Some(Trapped::Request(request)) => return self.request(request, pc),
             Some(Trapped::Answered(Trap::Descriptors, _)) => return self.answer_descriptors(pc),
             Some(Trapped::Answered(Trap::Flush, _)) => return self.flush(pc),
+            Some(Trapped::Answered(Trap::FarReturn, _)) => return self.far_return(pc),
             Some(Trapped::Answered(Trap::Icebp, len)) => {
                 self.trace.sync();
                 self.state.set_rip(pc.wrapping_add(u64::from(len)));
@@ -194,7 +197,7 @@ impl Vcpu {
                 let value = self.run.supervisor().map_or(0, |supervisor| supervisor.random());
                 self.set_random(target, value);
             }
-            Trap::Descriptors | Trap::Flush | Trap::Icebp => {}
+            Trap::Descriptors | Trap::Flush | Trap::Icebp | Trap::FarReturn => {}
         }
     }
 
@@ -261,6 +264,64 @@ impl Vcpu {
             self.state.set_gpr(gpr, u64::from_le_bytes(value));
         }
         self.go_on(instruction.next_ip())
+    }
+
+    /// Serves IRET and far RET. Returns whether the engine goes on.
+    fn far_return(&mut self, pc: u64) -> bool {
+        let mut buf = [0; MAX_LENGTH];
+        let instruction = decode::decode(self.mmu.space().fetch(pc, &mut buf), pc);
+        let Some(far) = FarReturn::of(&instruction) else { return false };
+        self.trace.sync();
+        let (rsp, rflags) = (self.state.gpr(Gpr::Rsp), self.state.rflags());
+        self.trace.recorder().set_address(pc, rsp);
+        let mut values = [0; 5];
+        let read = match far.values {
+            5 if rflags & NESTED_TASK != 0 => Err(Fault::Protection { error: 0 }),
+            _ => self.pop_far(&far, rsp, rflags & ALIGNMENT_CHECK != 0, &mut values),
+        };
+        let (fault, refused) = match read.map(|()| target(&far, &values, rsp, rflags)) {
+            Ok(Target::Same { rip, rsp, rflags }) => {
+                let steps = self.state.block_mode() & TRAP_FLAG != 0;
+                self.state.set_gpr(Gpr::Rsp, rsp);
+                self.state.set_popped_flags(rflags);
+                self.state.set_rip(rip);
+                if steps {
+                    self.leave(Leave::Fault(Fault::Debug, None));
+                }
+                self.resume_trace();
+                return !self.run.is_leaving();
+            }
+            Ok(Target::Narrow) => (Fault::InvalidOpcode, Some(Refused { pc, why: Refusal::Transfer })),
+            Ok(Target::Denied(error)) => (Fault::Protection { error }, None),
+            Err(fault) => (fault, None),
+        };
+        self.leave(Leave::Fault(fault, refused));
+        false
+    }
+
+    /// Reads what a return pops.
+    fn pop_far(
+        &mut self,
+        far: &FarReturn,
+        rsp: u64,
+        aligned: bool,
+        values: &mut [u64; 5],
+    ) -> Result<(), Fault> {
+        for number in ORDER.into_iter().filter(|number| *number < far.values) {
+            let addr = rsp.wrapping_add((number * far.size) as u64);
+            let mut bytes = [0; 8];
+            if let Err(done) = self.mmu.space().read(addr, &mut bytes[..far.size]) {
+                return Err(match self.mmu.fault_at(addr.wrapping_add(done as u64), Access::Read) {
+                    Fault::Protection { .. } => Fault::Stack,
+                    fault => fault,
+                });
+            }
+            if aligned && addr % far.size as u64 != 0 {
+                return Err(Fault::Alignment);
+            }
+            values[number] = u64::from_le_bytes(bytes);
+        }
+        Ok(())
     }
 
     /// The error code of the #GP of the instruction at `pc`: INT names the gate.

@@ -174,6 +174,12 @@ impl EngineState {
         u64::from_le_bytes(self.read(RegisterX86::RFLAGS)) | 0x202 | resume
     }
 
+    /// Sets RFLAGS to flags that user code may set.
+    pub(super) fn set_popped_flags(&mut self, flags: u64) {
+        self.set_resume(false);
+        self.write(RegisterX86::RFLAGS, &(flags | 2).to_le_bytes());
+    }
+
     /// Sets RFLAGS.RF, which only those see who look at the registers after a fault.
     pub(super) fn set_resume(&mut self, resume: bool) {
         self.resume = resume;

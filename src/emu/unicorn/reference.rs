@@ -79,7 +79,7 @@ impl Reference {
                     let slots = match request(insn.pc).filter(|_| usize::from(insn.len) == request::LENGTH) {
                         Some(request) => request.cost().slots,
                         None => match decode::verdict(&instruction) {
-                            Verdict::Run | Verdict::Trap(Trap::Descriptors) => {
+                            Verdict::Run | Verdict::Trap(Trap::Descriptors | Trap::FarReturn) => {
                                 let cost = self.builder.cost(&instruction);
                                 self.builder.push(&instruction, insn.len, &cost);
                                 cost.slots

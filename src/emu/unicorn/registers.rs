@@ -55,8 +55,7 @@ impl GuestCpu for Cpu<'_> {
     }
 
     fn set_rflags(&mut self, value: u64) {
-        self.state.set_resume(false);
-        self.state.write(RegisterX86::RFLAGS, &(value & USER_FLAGS | 2).to_le_bytes());
+        self.state.set_popped_flags(value & USER_FLAGS);
     }
 
     fn fs_base(&self) -> u64 {

@@ -359,7 +359,7 @@ impl Translator {
                 self.trapped_code.insert(pc, code_of(&instruction, bytes));
             }
             let cost = match verdict {
-                Verdict::Trap(Trap::Descriptors) => self.builder.cost(&instruction),
+                Verdict::Trap(Trap::Descriptors | Trap::FarReturn) => self.builder.cost(&instruction),
                 _ => Cost::default(),
             };
             self.matcher.start(cost, self.builder.slots());
@@ -465,7 +465,7 @@ impl Translator {
                 None => self.instruction.len().max(1) as u8,
             };
             let cost = std::mem::take(&mut self.matcher.cost);
-            self.builder.push_trapped(pc, len, &cost);
+            self.builder.push_trapped(&self.instruction, (pc, len), &cost);
             return Ok(());
         }
         if !self.matcher.is_complete() && !self.reference {

@@ -108,7 +108,7 @@ pub(crate) struct CallFacts {
 pub(crate) fn leave(instruction: &Instruction) -> Leave {
     match instruction.mnemonic() {
         Mnemonic::Call => Leave::Call,
-        Mnemonic::Ret => Leave::Return,
+        Mnemonic::Ret | Mnemonic::Retf => Leave::Return,
         _ => Leave::Jump,
     }
 }

@@ -85,6 +85,7 @@ impl Follower {
                 Some(8)
             }
             Mnemonic::Pop if on_rsp => None,
+            Mnemonic::Iret | Mnemonic::Iretd | Mnemonic::Iretq => None,
             Mnemonic::Add if on_rsp => immediate(),
             Mnemonic::Sub if on_rsp => immediate().map(|bytes| bytes.wrapping_neg()),
             Mnemonic::Lea if on_rsp && is_near_rsp(instruction) => {

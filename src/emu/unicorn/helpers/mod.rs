@@ -11,7 +11,7 @@ mod extended;
 mod flags;
 mod mmx;
 mod real;
-mod segments;
+pub(super) mod segments;
 mod sse;
 mod strings;
 mod transcendental;

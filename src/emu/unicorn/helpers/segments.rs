@@ -18,17 +18,30 @@ unsafe extern "C" {
 
 /// A descriptor with base 0 and privilege level 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Descriptor {
+pub(in crate::emu::unicorn) struct Descriptor {
     /// Bits 8 to 23 of its second half, of which LAR may leave open those of the limit.
     rights: u32,
     /// Last offset, in bytes.
     limit: u32,
-    writable: bool,
+    /// It is one of data that may be written.
+    pub(in crate::emu::unicorn) writable: bool,
+}
+
+impl Descriptor {
+    /// Tests for a segment of code.
+    pub(in crate::emu::unicorn) fn is_code(self) -> bool {
+        self.rights & 0x1800 == 0x1800
+    }
+
+    /// Tests for 64-bit code.
+    pub(in crate::emu::unicorn) fn is_wide(self) -> bool {
+        self.is_code() && self.rights & 0x20_0000 != 0
+    }
 }
 
 /// The descriptor that a selector of any requested privilege level names, if user code may
 /// access it (Linux, `arch/x86/include/asm/segment.h`).
-fn descriptor(selector: u32) -> Option<Descriptor> {
+pub(in crate::emu::unicorn) fn descriptor(selector: u32) -> Option<Descriptor> {
     let (rights, limit, writable) = match selector & 0xfffc {
         // 32-bit code, data, and 64-bit code.
         0x20 => (0x00cf_fb00, u32::MAX, false),
