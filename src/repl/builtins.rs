@@ -79,7 +79,7 @@ impl Shell {
     pub(super) fn leave(&mut self, rest: &str) -> Reply {
         if !rest.is_empty() {
             // What wait(2) keeps of it.
-            self.status = self.address(rest)?.to_le_bytes()[0];
+            self.status = Some(self.address(rest)?.to_le_bytes()[0]);
         }
         self.quit = true;
         Ok(())

@@ -244,7 +244,7 @@ impl Shell {
         }
         if std::io::stdin().is_terminal() {
             let status = self.interactive();
-            return Left::Status(if status == 0 { self.status } else { status });
+            return Left::Status(if status == 0 { self.status.unwrap_or(0) } else { status });
         }
         let stdin = std::io::stdin().as_fd().try_clone_to_owned().map(File::from);
         let status = match stdin.and_then(|file| self.commands_of(file)) {

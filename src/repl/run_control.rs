@@ -266,7 +266,7 @@ impl Shell {
                 self.complain(&why.to_string());
             }
         }
-        self.status = 128 + signal;
+        self.status = Some(128 + signal);
         self.quit = true;
         true
     }

@@ -66,16 +66,18 @@ impl Shell {
     }
 
     /// The end of a script, which has this status: a program that a limit, an instruction or call
-    /// that is not supported, or a signal has ended was not debugged to its end.
+    /// that is not supported, or a signal has ended was not debugged to its end. `quit STATUS` says
+    /// otherwise.
     pub(super) fn after_script(&mut self, status: u8) -> Left {
-        if status != 0 || self.status != 0 {
-            return Left::Status(if status == 0 { self.status } else { status });
+        match (status, self.status) {
+            (0, None) => {}
+            (0, Some(named)) => return Left::Status(named),
+            _ => return Left::Status(status),
         }
         match self.debugger.session().ending() {
-            _ if self.quit => {}
             Some((Stop::Exited(_), _)) => {}
             Some((stop, _)) => return Left::Stopped(stop),
-            None if self.started => {
+            None if self.started && !self.quit => {
                 self.complain("the program has not ended, so its profile was not written; `continue` or `dump` writes one");
             }
             None => {}

@@ -264,7 +264,7 @@ pub struct Shell {
     /// The last command was interrupted.
     pub(super) interrupted: bool,
     /// The status that `quit` named.
-    pub(super) status: u8,
+    pub(super) status: Option<u8>,
     /// Lines shown around those with counts.
     pub(super) context: u64,
 }
@@ -294,7 +294,7 @@ impl Shell {
             depth: 0,
             quit: false,
             interrupted: false,
-            status: 0,
+            status: None,
             context: 8,
         }
     }

@@ -45,6 +45,9 @@ fn the_status_of_a_script() {
         (&[], "run a\nprint $_exitsignal\n", &[], 128 + 6),
         (&[], "run\n", &["a"], 128 + 6),
         (&[], "run\n", &["v"], 125),
+        (&[], "run\nquit\n", &["v"], 125),
+        (&[], "run\nquit 0\n", &["v"], 0),
+        (&[], "run\nquit\n", &["a"], 128 + 6),
         (&["--max-instructions=1000"], "run\n", &[], 124),
         (&["--max-memory=64k"], "run\n", &[], 124),
         // It has been taken back, so it has not ended.
