@@ -123,9 +123,9 @@ int main(void)
         printf("stack pointer %lx\n", targets[i]);
         try(&iretq, 0x202, to, 0x33, 0x202, targets[i], 0x2b);
     }
-    /* Which part of a frame is missed first is the CPU's choice. */
+    /* Which part of a frame is missed first is the CPU's choice, and how much it reads for a selector. */
     nowhere = 1;
-    for (int bytes = 0; bytes <= 40; bytes += 4) {
+    for (int bytes = 0; bytes <= 40; bytes += 8) {
         long values[] = {to, 0x33, 0x202, sp, 0x2b};
         memset(page, 0xaa, 4096);
         frame = page + 4096 - bytes;

@@ -1,7 +1,8 @@
 // covers: rt_sigaction rt_sigreturn getppid
 // flags: -fno-pie -no-pie -mno-red-zone
 // EFLAGS.TF, by which a program has itself stopped after each instruction; and EFLAGS.RF, which the frame
-// of a fault has and that of a trap has not.
+// of a fault has and that of a trap has not. CPUs differ in it between the turns of a repeated instruction,
+// and in the first eight bytes of ten of which two cannot be stored.
 #include "guest.h"
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -15,7 +16,8 @@ static void on_trap(int s, siginfo_t *i, void *c)
         return;
     printf("%d code %d trap %lld at +%ld, address there: %d, rcx %lld, TF and RF %llx\n", s, i->si_code,
            (long long)u->uc_mcontext.gregs[REG_TRAPNO], rip - (unsigned long)first, (unsigned long)i->si_addr == rip,
-           rip - (unsigned long)first < 4 ? (long long)u->uc_mcontext.gregs[REG_RCX] : 0, (long long)u->uc_mcontext.gregs[REG_EFL] & 0x10100);
+           rip - (unsigned long)first < 4 ? (long long)u->uc_mcontext.gregs[REG_RCX] : 0,
+           (long long)u->uc_mcontext.gregs[REG_EFL] & (rip == (unsigned long)first ? 0x100 : 0x10100));
 }
 
 static unsigned long beyond;
@@ -88,7 +90,7 @@ int main(void)
     munmap(two + 4096, 4096);
     FAULT("fldenv 8(%1)");
     for (int i = 0; i < 4096; i++)
-        if (two[i] != 'a') {
+        if (two[i] != 'a' && i / 8 != (4096 - 32 + 24) / 8) {
             printf("stored at %d\n", i);
             break;
         }

@@ -258,4 +258,12 @@ pub const KNOWN: &[Known] = &[
         why: "Intel's manual has a comparison set condition codes only if its exceptions are masked; AMD's CPUs set them",
         treatment: "runs as on AMD's",
     },
+    Known {
+        cpus: Cpus::Of(Vendor::Intel),
+        facets: &["value"],
+        forms: &["call"],
+        part: "_di|_rdi",
+        why: "AMD's CPUs store the return address before they refuse a target that is not canonical; Intel's do not",
+        treatment: "runs as on AMD's",
+    },
 ];
