@@ -70,6 +70,33 @@ pub(super) enum Control {
     Resume(u32, u32),
 }
 
+/// Caches or predictors by account that generated code drives.
+pub(super) trait ByAccount {
+    /// Goes on with an account. What runs is not `counted`, or changes its state.
+    fn switch(&mut self, account: AccountId, counted: bool);
+
+    /// Opens an account.
+    fn open(&mut self, account: AccountId, opening: Opening);
+
+    /// Sets the state of an account to the initial one.
+    fn reset(&mut self, account: AccountId);
+
+    /// Forgets an account that has ended.
+    fn forget(&mut self, account: AccountId);
+
+    /// Follows an instruction to the consumers, by which `current` is the account that is `counted`
+    /// or not.
+    fn follow(&mut self, control: Control, current: AccountId, counted: bool) {
+        match control {
+            Control::Switch(_) | Control::Count(_) => self.switch(current, counted),
+            Control::Open(account, opening) => self.open(account, opening),
+            Control::Reset(account, _) => self.reset(account),
+            Control::Close(account) | Control::Drop(account) => self.forget(account),
+            Control::Task(_) | Control::Collect(_) | Control::Hold(..) | Control::Resume(..) => {}
+        }
+    }
+}
+
 /// Plan of a record that is an instruction to the consumers. No account knows it, so the loops over
 /// records end there and need not test for it.
 const CONTROL: PlanId = PlanId(u32::MAX);

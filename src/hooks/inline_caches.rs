@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::hooks::control::{AccountId, Opening};
+use crate::hooks::control::{AccountId, ByAccount, Opening};
 use crate::hooks::counts::Kind;
 use crate::hooks::record::PlanId;
 use crate::sim::{Cache, Geometry, HeldCache, Hierarchy, SavedSet, TimedCache};
@@ -465,25 +465,6 @@ impl InlineCaches {
         }
     }
 
-    /// Goes on with an account. What runs is not `counted`, or changes its caches.
-    pub(super) fn switch(&mut self, account: AccountId, counted: bool) {
-        if self.of == Some(account) && counted {
-            return;
-        }
-        if !counted || !account.is_counted() {
-            // What runs finds caches of its own, whose misses nobody counts.
-            return self.put_away(Box::new(self.shapes.levels()));
-        }
-        let next = match self.kept.remove(&account) {
-            Some(Kept::Awake(levels)) => levels,
-            Some(Kept::Asleep(saved)) => Box::new(self.awaken(&saved)),
-            None => Box::new(self.shapes.levels()),
-        };
-        self.put_away(next);
-        self.spread();
-        self.of = Some(account);
-    }
-
     /// The caches with saved contents.
     fn awaken(&mut self, saved: &SavedCaches) -> Levels {
         let mut levels = self.shapes.levels();
@@ -493,43 +474,6 @@ impl InlineCaches {
         let latest = saved.fetch.len().max(saved.data.len()) as u32;
         self.clock = self.clock.max(latest + 1);
         levels
-    }
-
-    /// Opens an account.
-    pub(super) fn open(&mut self, account: AccountId, opening: Opening) {
-        if let Opening::Copy { of, .. } = opening {
-            let copy = if self.of == Some(of) {
-                self.collect();
-                let copy = self.levels.clone();
-                self.spread();
-                Some(Kept::Awake(copy))
-            } else {
-                self.kept.get(&of).map(|kept| match kept {
-                    Kept::Awake(levels) => Kept::Awake(levels.clone()),
-                    Kept::Asleep(saved) => Kept::Asleep(saved.clone()),
-                })
-            };
-            if let Some(copy) = copy {
-                self.kept.insert(account, copy);
-            }
-        }
-    }
-
-    /// Sets the caches of an account to their initial state.
-    pub(super) fn reset(&mut self, account: AccountId) {
-        self.kept.remove(&account);
-        if self.of == Some(account) {
-            self.collect();
-            *self.levels = self.shapes.levels();
-        }
-    }
-
-    /// Forgets an account that has ended.
-    pub(super) fn forget(&mut self, account: AccountId) {
-        self.kept.remove(&account);
-        if self.of == Some(account) {
-            self.of = None;
-        }
     }
 
     /// The caches of all accounts.
@@ -561,6 +505,60 @@ impl InlineCaches {
         self.of = None;
         self.kept = saved.iter().map(|(&account, saved)| (account, Kept::Asleep(saved.clone()))).collect();
         self.switch(account, counted);
+    }
+}
+
+impl ByAccount for InlineCaches {
+    fn switch(&mut self, account: AccountId, counted: bool) {
+        if self.of == Some(account) && counted {
+            return;
+        }
+        if !counted || !account.is_counted() {
+            // What runs finds caches of its own, whose misses nobody counts.
+            return self.put_away(Box::new(self.shapes.levels()));
+        }
+        let next = match self.kept.remove(&account) {
+            Some(Kept::Awake(levels)) => levels,
+            Some(Kept::Asleep(saved)) => Box::new(self.awaken(&saved)),
+            None => Box::new(self.shapes.levels()),
+        };
+        self.put_away(next);
+        self.spread();
+        self.of = Some(account);
+    }
+
+    fn open(&mut self, account: AccountId, opening: Opening) {
+        if let Opening::Copy { of, .. } = opening {
+            let copy = if self.of == Some(of) {
+                self.collect();
+                let copy = self.levels.clone();
+                self.spread();
+                Some(Kept::Awake(copy))
+            } else {
+                self.kept.get(&of).map(|kept| match kept {
+                    Kept::Awake(levels) => Kept::Awake(levels.clone()),
+                    Kept::Asleep(saved) => Kept::Asleep(saved.clone()),
+                })
+            };
+            if let Some(copy) = copy {
+                self.kept.insert(account, copy);
+            }
+        }
+    }
+
+    fn reset(&mut self, account: AccountId) {
+        self.kept.remove(&account);
+        if self.of == Some(account) {
+            self.collect();
+            *self.levels = self.shapes.levels();
+        }
+    }
+
+    fn forget(&mut self, account: AccountId) {
+        self.kept.remove(&account);
+        if self.of == Some(account) {
+            self.of = None;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::hooks::control::{AccountId, Opening};
+use crate::hooks::control::{AccountId, ByAccount, Opening};
 use crate::hooks::predictors::Predictors;
 
 /// Predictors by account.
@@ -38,50 +38,11 @@ impl InlinePredictors {
         }
     }
 
-    /// Goes on with an account. What runs is not `counted`, or changes its predictors.
-    pub(super) fn switch(&mut self, account: AccountId, counted: bool) {
-        if self.of == Some(account) && counted {
-            return;
-        }
-        self.put_away();
-        if !counted || !account.is_counted() {
-            return;
-        }
-        match self.kept.remove(&account) {
-            Some(kept) => self.live.copy_from(&kept),
-            None => self.live.copy_from(&Predictors::default()),
-        }
-        self.of = Some(account);
-    }
-
-    /// Opens an account.
-    pub(super) fn open(&mut self, account: AccountId, opening: Opening) {
-        if let Opening::Copy { of, .. } = opening {
-            self.copy(account, of);
-        }
-    }
-
     /// Gives an account copies of another's predictors.
     fn copy(&mut self, account: AccountId, of: AccountId) {
         let copy = if self.of == Some(of) { Some(self.live.clone()) } else { self.kept.get(&of).cloned() };
         if let Some(copy) = copy {
             self.kept.insert(account, copy);
-        }
-    }
-
-    /// Sets the predictors of an account to their initial state.
-    pub(super) fn reset(&mut self, account: AccountId) {
-        self.kept.remove(&account);
-        if self.of == Some(account) {
-            self.live.copy_from(&Predictors::default());
-        }
-    }
-
-    /// Forgets an account that has ended.
-    pub(super) fn forget(&mut self, account: AccountId) {
-        self.kept.remove(&account);
-        if self.of == Some(account) {
-            self.of = None;
         }
     }
 
@@ -97,6 +58,43 @@ impl InlinePredictors {
         self.of = None;
         self.kept.clone_from(saved);
         self.switch(account, counted);
+    }
+}
+
+impl ByAccount for InlinePredictors {
+    fn switch(&mut self, account: AccountId, counted: bool) {
+        if self.of == Some(account) && counted {
+            return;
+        }
+        self.put_away();
+        if !counted || !account.is_counted() {
+            return;
+        }
+        match self.kept.remove(&account) {
+            Some(kept) => self.live.copy_from(&kept),
+            None => self.live.copy_from(&Predictors::default()),
+        }
+        self.of = Some(account);
+    }
+
+    fn open(&mut self, account: AccountId, opening: Opening) {
+        if let Opening::Copy { of, .. } = opening {
+            self.copy(account, of);
+        }
+    }
+
+    fn reset(&mut self, account: AccountId) {
+        self.kept.remove(&account);
+        if self.of == Some(account) {
+            self.live.copy_from(&Predictors::default());
+        }
+    }
+
+    fn forget(&mut self, account: AccountId) {
+        self.kept.remove(&account);
+        if self.of == Some(account) {
+            self.of = None;
+        }
     }
 }
 

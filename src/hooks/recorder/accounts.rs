@@ -1,7 +1,7 @@
 //! Accounts of the recorder: opened, begun anew, ended, and counting switched on and off.
 
 use crate::hooks::callgraph::dumps::Collection;
-use crate::hooks::control::{AccountId, Control, Opening};
+use crate::hooks::control::{AccountId, ByAccount as _, Control, Opening};
 use crate::hooks::filter::{Drain, Place};
 use crate::hooks::recorder::Recorder;
 

@@ -1,7 +1,7 @@
 //! Generated code that drives branch predictors and caches, and counts executions of blocks itself,
 //! in place of the trace.
 
-use crate::hooks::control::Control;
+use crate::hooks::control::{ByAccount as _, Control};
 use crate::hooks::counts::Kind;
 use crate::hooks::executions::{Count, Executions};
 use crate::hooks::filter::Drain;
@@ -232,24 +232,10 @@ impl Recorder {
         };
         let current = executions.account();
         if let Some(predictors) = &mut executions.predictors {
-            match control {
-                Control::Switch(account) => predictors.switch(account, counted),
-                Control::Count(on) => predictors.switch(current, on),
-                Control::Open(account, opening) => predictors.open(account, opening),
-                Control::Reset(account, _) => predictors.reset(account),
-                Control::Close(account) | Control::Drop(account) => predictors.forget(account),
-                Control::Task(_) | Control::Collect(_) | Control::Hold(..) | Control::Resume(..) => {}
-            }
+            predictors.follow(control, current, counted);
         }
         if let Some(caches) = &mut executions.caches {
-            match control {
-                Control::Switch(account) => caches.switch(account, counted),
-                Control::Count(on) => caches.switch(current, on),
-                Control::Open(account, opening) => caches.open(account, opening),
-                Control::Reset(account, _) => caches.reset(account),
-                Control::Close(account) | Control::Drop(account) => caches.forget(account),
-                Control::Task(_) | Control::Collect(_) | Control::Hold(..) | Control::Resume(..) => {}
-            }
+            caches.follow(control, current, counted);
         }
         if tells {
             self.tell_executions();
