@@ -510,9 +510,14 @@ fn random_calls_end_and_repeat() {
         // Apart, because the calls write any text of the C library to standard error.
         let options = ["run", "--cachegrind-out-file=out", "--log-file=log", "--max-memory=256M"];
         let words = ["--timeout=3600s", "--", "./p", &seed, &rounds];
-        let out = output(dir.path(), &[&options[..], &words].concat());
+        let mut command = cgemu(dir.path(), &[&options[..], &words].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("cgemu starts");
+        let peak = peak(&mut child);
+        let status = child.wait().expect("it ends");
         let log = fs::read_to_string(dir.path().join("log")).expect("the log is text");
-        assert_eq!(out.status.code(), Some(0), "seed {seed}: {log}");
+        assert_eq!(status.code(), Some(0), "seed {seed}: {log}");
+        // The limit, and what the README says that it does not count.
+        assert!(peak < 512 << 10, "seed {seed}: {peak} KiB");
         assert!(!log.contains("panicked") && !log.contains("internal error"), "seed {seed}: {log}");
         profile(dir.path());
         profiles.push(fs::read(dir.path().join("out")).expect("a profile"));
