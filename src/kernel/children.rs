@@ -81,7 +81,7 @@ impl Kernel {
             _ => return None,
         };
         let mut used = held.of_children;
-        used.add(Usage { cpu_ns: held.cpu_ns, resident: held.max_rss });
+        used.add(Usage { cpu: held.cpu, resident: held.max_rss });
         let uid = self.tasks[held.leader].cred.uid.real;
         let news = News { pid: self.shown_pid(held.pid), uid, status, code, value, used };
         if options & WNOWAIT == 0 {

@@ -1,5 +1,5 @@
-//! The clock, made of executed instructions and of time slept. One instruction takes one
-//! nanosecond.
+//! The clock, made of executed instructions, of calls and turns, and of time slept. One instruction
+//! takes one nanosecond.
 
 use crate::abi::errno::Errno;
 use crate::abi::time::NSEC_PER_SEC;
@@ -12,6 +12,17 @@ use crate::kernel::ntp::Ntp;
 pub(crate) const REALTIME_START: u64 = 1_830_297_600 * NSEC_PER_SEC;
 /// CLOCK_MONOTONIC and CLOCK_BOOTTIME at the first instruction: the machine has been up for 1000 s.
 pub(crate) const MONOTONIC_START: u64 = 1000 * NSEC_PER_SEC;
+
+/// Nanoseconds that a system call takes: about what a short one takes on a CPU of today. Were they
+/// free, a program that makes calls until some time has passed would make millions for each tenth
+/// of a second.
+pub(crate) const CALL_NS: u64 = 200;
+/// Nanoseconds that a call takes that makes a task.
+pub(crate) const SPAWN_NS: u64 = 30_000;
+/// Nanoseconds that a call takes that executes a program.
+pub(crate) const EXEC_NS: u64 = 200_000;
+/// Nanoseconds that a switch to another task takes.
+pub(crate) const SWITCH_NS: u64 = 1000;
 
 /// Resolution of the coarse clocks, a tick at 250 Hz.
 const TICK: u64 = 4_000_000;
@@ -87,7 +98,10 @@ impl ClockId {
 /// The clock. All values are nanoseconds; `instructions` is the count of `GuestCpu::instructions`.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
+    /// Time slept.
     slept: u64,
+    /// Time in which the kernel worked.
+    worked: u64,
     /// Nanoseconds by which CLOCK_REALTIME was set forward.
     set: i64,
     /// State of adjtimex(2).
@@ -97,7 +111,7 @@ pub struct Clock {
 impl Clock {
     /// Time since the program's first instruction.
     pub fn now_ns(&self, instructions: u64) -> u64 {
-        self.slept.saturating_add(instructions)
+        self.ahead().saturating_add(instructions)
     }
 
     /// CLOCK_REALTIME.
@@ -132,9 +146,19 @@ impl Clock {
         ns - ns % id.resolution()
     }
 
-    /// Time slept so far, by which the clock is ahead of the instructions.
-    pub(super) fn slept(&self) -> u64 {
-        self.slept
+    /// Time by which the clock is ahead of the instructions.
+    pub(super) fn ahead(&self) -> u64 {
+        self.slept.saturating_add(self.worked)
+    }
+
+    /// Time so far in which the kernel worked for the program.
+    pub(super) fn worked(&self) -> u64 {
+        self.worked
+    }
+
+    /// Lets time pass in which the kernel works.
+    pub(super) fn work(&mut self, ns: u64) {
+        self.worked = self.worked.saturating_add(ns);
     }
 
     /// Lets time pass in which the program does nothing.

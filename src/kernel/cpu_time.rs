@@ -2,6 +2,7 @@
 //! `posix-cpu-timers.c`.
 
 use crate::abi::errno::Errno;
+use crate::abi::resource::CpuTime;
 use crate::abi::signal::signo::{SIGKILL, SIGXCPU};
 use crate::kernel::arena::ProcessId;
 use crate::kernel::clock::CpuClock;
@@ -18,20 +19,32 @@ impl Kernel {
         let ran = instructions.saturating_sub(self.sched.since);
         self.sched.since = instructions;
         let Some(task) = self.tasks.get_mut(self.current) else { return };
-        task.cpu_ns += ran;
+        task.cpu.user += ran;
         if let Some(process) = self.processes.get_mut(task.shared.process) {
-            process.cpu_ns += ran;
+            process.cpu.user += ran;
         }
     }
 
-    /// CPU time of the running task in nanoseconds.
-    pub(crate) fn task_cpu(&self, instructions: u64) -> u64 {
-        self.task().cpu_ns + instructions.saturating_sub(self.sched.since)
+    /// Lets time pass in which the kernel works for the running task, which may be gone.
+    pub(crate) fn work(&mut self, ns: u64) {
+        self.clock.work(ns);
+        let Some(task) = self.tasks.get_mut(self.current) else { return };
+        task.cpu.system += ns;
+        if let Some(process) = self.processes.get_mut(task.shared.process) {
+            process.cpu.system += ns;
+        }
     }
 
-    /// CPU time of the running task's process in nanoseconds.
-    pub(crate) fn process_cpu(&self, instructions: u64) -> u64 {
-        self.process().cpu_ns + instructions.saturating_sub(self.sched.since)
+    /// CPU time of the running task.
+    pub(crate) fn task_cpu(&self, instructions: u64) -> CpuTime {
+        let CpuTime { user, system } = self.task().cpu;
+        CpuTime { user: user + instructions.saturating_sub(self.sched.since), system }
+    }
+
+    /// CPU time of the running task's process.
+    pub(crate) fn process_cpu(&self, instructions: u64) -> CpuTime {
+        let CpuTime { user, system } = self.process().cpu;
+        CpuTime { user: user + instructions.saturating_sub(self.sched.since), system }
     }
 
     /// Arms or disarms a timer of the running task's process, timer_settime(2). Returns what was
@@ -101,11 +114,11 @@ impl Kernel {
     pub(crate) fn cpu_time(&self, clock: CpuClock, instructions: u64) -> u64 {
         match clock {
             CpuClock::Process(process) if process == self.task().shared.process => {
-                self.process_cpu(instructions)
+                self.process_cpu(instructions).total()
             }
-            CpuClock::Process(process) => self.processes.get(process).map_or(0, |held| held.cpu_ns),
-            CpuClock::Task(task) if task == self.current => self.task_cpu(instructions),
-            CpuClock::Task(task) => self.tasks.get(task).map_or(0, |held| held.cpu_ns),
+            CpuClock::Process(process) => self.processes.get(process).map_or(0, |held| held.cpu.total()),
+            CpuClock::Task(task) if task == self.current => self.task_cpu(instructions).total(),
+            CpuClock::Task(task) => self.tasks.get(task).map_or(0, |held| held.cpu.total()),
         }
     }
 
@@ -125,7 +138,7 @@ impl Kernel {
     pub(super) fn next_cpu_timer(&self) -> Option<u64> {
         let process = self.process();
         let own = process.timers.next_due(Base::Cpu).into_iter().chain(process.limits.cpu_ns().0).min();
-        let own = own.map(|at| at.saturating_sub(process.cpu_ns));
+        let own = own.map(|at| at.saturating_sub(process.cpu.total()));
         let waits = if self.cpu_timers.is_empty() { None } else { self.next_waiting() };
         own.into_iter().chain(waits).min().map(|left| self.sched.since.saturating_add(left))
     }
@@ -142,7 +155,7 @@ impl Kernel {
     /// Sends the signals of the timers whose CPU time has come, and wakes who slept for it.
     pub(super) fn expire_cpu(&mut self, instructions: u64) {
         let process = self.task().shared.process;
-        let ran = self.process_cpu(instructions);
+        let ran = self.process_cpu(instructions).total();
         if self.process().timers.next_due(Base::Cpu).is_some_and(|at| at <= ran) {
             for (index, (_, signo)) in INTERVAL_TIMERS.into_iter().enumerate().skip(1) {
                 if self.processes[process].timers.interval[index].fire(ran) > 0 {

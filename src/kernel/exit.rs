@@ -237,14 +237,14 @@ impl Kernel {
             }
             return;
         };
-        let (uid, cpu_ns) = (self.tasks[held.leader].cred.uid.real, held.cpu_ns);
+        let (uid, cpu) = (self.tasks[held.leader].cred.uid.real, held.cpu);
         let action = self.handlers_of(parent).get(SIGCHLD);
         let ignored = action.handler == SIG_IGN;
         let reaps = signo == SIGCHLD && (ignored || action.flags & sa::NOCLDWAIT != 0);
         if bit(signo) != 0 && !(signo == SIGCHLD && ignored) {
             let (code, value) = status.code_and_value();
             let pid = self.pid_for(parent, pid);
-            let info = SigInfo::child(signo, code, pid, uid, value, cpu_ns);
+            let info = SigInfo::child(signo, code, pid, uid, value, cpu);
             self.send_to(parent, info);
         }
         if reaps {
@@ -258,7 +258,7 @@ impl Kernel {
         let held = &self.processes[process];
         let (parent, pid, leader, queue) = (held.parent, held.pid, held.leader, held.queue);
         let mut used = held.of_children;
-        used.add(Usage { cpu_ns: held.cpu_ns, resident: held.max_rss });
+        used.add(Usage { cpu: held.cpu, resident: held.max_rss });
         if let Some(parent) = parent {
             let parent = &mut self.processes[parent];
             parent.children.retain(|child| *child != process);

@@ -176,7 +176,7 @@ impl Kernel {
         }
         let action = self.handlers_of(parent).get(SIGCHLD);
         if action.handler != SIG_IGN && action.flags & sa::NOCLDSTOP == 0 {
-            let used = held.cpu_ns;
+            let used = held.cpu;
             let pid = self.pid_for(parent, pid);
             self.send_to(parent, SigInfo::child(SIGCHLD, code, pid, uid, value, used));
         }

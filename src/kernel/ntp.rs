@@ -9,7 +9,7 @@ const ERROR_PER_SECOND: i64 = 500;
 /// Largest time constant of the loop, `MAXTC`.
 const MAX_CONSTANT: i64 = 10;
 
-/// State of the clock's discipline. Its pace is fixed: an instruction takes a nanosecond.
+/// State of the clock's discipline. Its pace is fixed.
 #[derive(Clone, Debug)]
 pub(crate) struct Ntp {
     /// STA_*.

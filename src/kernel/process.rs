@@ -2,6 +2,7 @@
 //! place in the tree of processes.
 
 use crate::abi::process::{CLD_DUMPED, CLD_EXITED, CLD_KILLED};
+use crate::abi::resource::CpuTime;
 use crate::abi::signal::signo::SIGCHLD;
 use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::limits::Limits;
@@ -81,8 +82,8 @@ pub struct EndedProcess {
 /// Usage of processes, getrusage(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// CPU time in nanoseconds.
-    pub(crate) cpu_ns: u64,
+    /// CPU time.
+    pub(crate) cpu: CpuTime,
     /// Most memory of one process in bytes.
     pub(crate) resident: u64,
 }
@@ -90,7 +91,7 @@ pub(crate) struct Usage {
 impl Usage {
     /// Adds what a child has used.
     pub(crate) fn add(&mut self, child: Usage) {
-        self.cpu_ns = self.cpu_ns.saturating_add(child.cpu_ns);
+        self.cpu.add(child.cpu);
         self.resident = self.resident.max(child.resident);
     }
 }
@@ -143,8 +144,8 @@ pub struct Process {
     pub timers: Timers,
     /// Moment of the earliest wall timer, as the scheduler has noted it.
     pub(super) alarm: Option<u64>,
-    /// CPU time of its tasks until the last turn of one began, in nanoseconds.
-    pub cpu_ns: u64,
+    /// CPU time of its tasks: their instructions until the last turn of one began, and their calls.
+    pub cpu: CpuTime,
     /// `/proc/PID/oom_score_adj`, and the least that it may have without privilege.
     pub(crate) oom_score_adj: (i32, i32),
     /// prctl(2) PR_SET_CHILD_SUBREAPER.
@@ -196,7 +197,7 @@ impl Process {
             directed: None,
             timers: Timers::default(),
             alarm: None,
-            cpu_ns: 0,
+            cpu: CpuTime::default(),
             oom_score_adj: (0, 0),
             child_subreaper: false,
             max_rss: 0,

@@ -1,6 +1,7 @@
 //! Tasks: what clone(2) makes. A task owns some state and names the objects that it may share.
 
 use crate::abi::process::PR_MCE_KILL_DEFAULT;
+use crate::abi::resource::CpuTime;
 use crate::abi::sched::{SCHED_FIFO, SCHED_IDLE, SCHED_RR};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::cred::Credentials;
@@ -57,8 +58,8 @@ pub struct Task {
     pub call: Call,
     /// The call that has just returned, until the debugger that wants to see it is told.
     pub(crate) returned: Option<u64>,
-    /// CPU time until its last turn began, in nanoseconds.
-    pub cpu_ns: u64,
+    /// CPU time: its instructions until its last turn began, and its calls.
+    pub cpu: CpuTime,
     /// Moment at which it was made, in nanoseconds since the program's start.
     pub(crate) started: u64,
     /// Signal mask, signals pending for it alone, alternate stack.
@@ -116,7 +117,7 @@ impl Task {
             state: TaskState::default(),
             call: Call::default(),
             returned: None,
-            cpu_ns: 0,
+            cpu: CpuTime::default(),
             started: 0,
             signals: TaskSignals::new(),
             comm: [0; 16],
@@ -157,7 +158,7 @@ impl Task {
             state: TaskState::default(),
             call: Call::default(),
             returned: None,
-            cpu_ns: 0,
+            cpu: CpuTime::default(),
             signals: self.signals.child(),
             set_child_tid: 0,
             vfork: None,

@@ -6,6 +6,7 @@ use crate::abi::errno::Errno;
 use crate::abi::signal::bit;
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::{ProcessId, TaskId};
+use crate::kernel::clock::SWITCH_NS;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::sched::{Call, Picked, TaskState, WaitKey, Wake};
 use crate::kernel::signal::info::SigInfo;
@@ -273,6 +274,7 @@ impl Kernel {
         self.current = task;
         self.ipc.enter(self.task().namespaces.ipc);
         self.charge_switched();
+        self.work(SWITCH_NS);
         self.sched.begin_turn(instructions, self.task().claim());
     }
 
@@ -315,11 +317,11 @@ impl Kernel {
     /// The instruction count at which a timer or a sleeper's deadline is due if the program makes
     /// no call until then.
     pub fn next_timer(&self) -> Option<u64> {
-        let slept = self.clock.slept();
+        let ahead = self.clock.ahead();
         let alarm = self.sched.alarms.first().map(|(at, _)| *at);
         let deadline = self.sched.first_deadline().map(|(at, _)| at);
         let file = self.fs.timer_fds.next(|_| true);
-        let wall = alarm.into_iter().chain(deadline).chain(file).min().map(|at| at.saturating_sub(slept));
+        let wall = alarm.into_iter().chain(deadline).chain(file).min().map(|at| at.saturating_sub(ahead));
         wall.into_iter().chain(self.next_cpu_timer()).min()
     }
 

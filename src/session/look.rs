@@ -121,7 +121,7 @@ impl Session {
     /// Instructions that the running task has executed.
     pub fn task_instructions(&mut self) -> u64 {
         let now = self.machine.cpu().instructions();
-        self.guest.kernel.task_cpu(now)
+        self.guest.kernel.task_cpu(now).user
     }
 
     /// Instructions that a task has executed; `None` if there is none with this id.
@@ -132,8 +132,8 @@ impl Session {
             return Some(self.task_instructions());
         }
         let task = kernel.find_task(tid).filter(|task| kernel.is_alive(*task))?;
-        // Its turns are over, and what it has executed in them is its CPU time.
-        Some(kernel.other_task(task).cpu_ns)
+        // Its turns are over, and what it has executed in them is its CPU time in user mode.
+        Some(kernel.other_task(task).cpu.user)
     }
 
     /// The id of the task that is looked at.
@@ -272,7 +272,7 @@ impl Session {
     pub fn processes(&mut self) -> Vec<ProcessView> {
         let now = self.instructions();
         let kernel = &self.guest.kernel;
-        let (running, its) = (kernel.process().pid, kernel.process_cpu(now));
+        let (running, its) = (kernel.process().pid, kernel.process_cpu(now).user);
         let view = |process: &Process| ProcessView {
             number: number(process.pid),
             pid: process.pid,
@@ -281,7 +281,7 @@ impl Session {
             tasks: process.tasks.iter().map(|task| kernel.tid_of(*task)).collect(),
             program: process.tasks.first().map_or(String::new(), |task| kernel.mm_of(*task).exe.clone()),
             // The CPU time of the one that runs goes on with its turn.
-            instructions: if process.pid == running { its } else { process.cpu_ns },
+            instructions: if process.pid == running { its } else { process.cpu.user },
         };
         let mut processes: Vec<ProcessView> = kernel.all_processes().map(view).collect();
         processes.sort_unstable_by_key(|process| process.pid);

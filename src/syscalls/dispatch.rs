@@ -3,13 +3,14 @@
 use crate::abi::errno::Errno;
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
+use crate::kernel::clock::{CALL_NS, EXEC_NS, SPAWN_NS};
 use crate::kernel::sched::TaskState;
 use crate::kernel::signal::deliver::Fate;
 use crate::kernel::streams::Patience;
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
-use crate::syscalls::context::{Action, Break, Ctx};
+use crate::syscalls::context::{Action, Break, Ctx, SysResult};
 use crate::syscalls::seccomp;
 use crate::syscalls::strace::lines as strace;
 use crate::syscalls::{table, vsyscall};
@@ -105,6 +106,10 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     pass_time(&mut ctx);
     let paused = matches!(result, Err(Break::Pause));
     let given_up = ctx.kernel.streams.take_given_up() || paused;
+    if !again && (!given_up || paused) {
+        // Once, however often it is made again.
+        ctx.kernel.work(cost(&result));
+    }
     if given_up || matches!(result, Err(Break::Sleep)) {
         for (reg, value) in clobbered {
             ctx.cpu.set_gpr(reg, value);
@@ -207,6 +212,15 @@ fn pass_time(ctx: &mut Ctx) {
     if ctx.kernel.fs.net.has_lingering() {
         let now = ctx.now();
         ctx.kernel.fs.net.pass_time(now);
+    }
+}
+
+/// Nanoseconds that a call takes by what has become of it.
+fn cost(result: &SysResult) -> u64 {
+    match result {
+        Err(Break::Spawn(_)) => SPAWN_NS,
+        Err(Break::Exec(_)) => EXEC_NS,
+        _ => CALL_NS,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::abi::capability::CAP_SYS_TIME;
 use crate::abi::errno::Errno;
+use crate::abi::resource::CpuTime;
 use crate::abi::signal::{bit, signo::SIGALRM};
 use crate::abi::time::*;
 use crate::kernel::arena::TaskId;
@@ -115,8 +116,8 @@ fn times(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let instructions = ctx.cpu.instructions();
     if addr != 0 {
         let ran = ctx.kernel.process_cpu(instructions);
-        let of_children = ctx.kernel.process().of_children.cpu_ns;
-        put_words(ctx.mem, addr, &[ran / CLK_TCK_NS, 0, of_children / CLK_TCK_NS, 0])?;
+        let of_children = ctx.kernel.process().of_children.cpu;
+        put_words(ctx.mem, addr, &[ran, of_children].map(CpuTime::ticks).concat())?;
     }
     Ok(ctx.kernel.clock.monotonic_ns(instructions) / CLK_TCK_NS)
 }
@@ -202,7 +203,7 @@ fn now(ctx: &mut Ctx, base: Base) -> u64 {
     let instructions = ctx.cpu.instructions();
     match base {
         Base::Wall => ctx.kernel.clock.now_ns(instructions),
-        Base::Cpu => ctx.kernel.process_cpu(instructions),
+        Base::Cpu => ctx.kernel.process_cpu(instructions).total(),
     }
 }
 

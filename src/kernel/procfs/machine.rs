@@ -1,5 +1,6 @@
 //! Texts about the machine. It is always the same: one CPU, 4 GiB, no swap, a disk at rest.
 
+use crate::abi::resource::CpuTime;
 use crate::abi::time::{CLK_TCK_NS, NSEC_PER_SEC};
 use crate::guest::PAGE_SIZE;
 use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
@@ -60,13 +61,13 @@ pub(super) struct Activity {
     pub(super) last: i32,
 }
 
-/// `/proc/stat`: the CPU was idle but for the instructions that ran, one a nanosecond.
-pub(super) fn kernel_stat(uptime: u64, instructions: u64, activity: Activity) -> String {
-    let (ticks, idle) = (instructions / CLK_TCK_NS, uptime.saturating_sub(instructions) / CLK_TCK_NS);
+/// `/proc/stat`: the CPU was idle but for what ran.
+pub(super) fn kernel_stat(uptime: u64, ran: CpuTime, activity: Activity) -> String {
+    let ([user, system], idle) = (ran.ticks(), uptime.saturating_sub(ran.total()) / CLK_TCK_NS);
     let Activity { runnable, made, .. } = activity;
     let boot = (REALTIME_START - MONOTONIC_START) / NSEC_PER_SEC;
     format!(
-        "cpu  {ticks} 0 0 {idle} 0 0 0 0 0 0\ncpu0 {ticks} 0 0 {idle} 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {boot}\n\
+        "cpu  {user} 0 {system} {idle} 0 0 0 0 0 0\ncpu0 {user} 0 {system} {idle} 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {boot}\n\
          processes {made}\nprocs_running {runnable}\nprocs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n"
     )
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::abi::capability::CAP_SYS_NICE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::{O_CLOEXEC, makedev};
-use crate::abi::resource::{RLIM_INFINITY, Resource};
+use crate::abi::resource::{CpuTime, RLIM_INFINITY, Resource};
 use crate::abi::signal::{SIG_DFL, SIG_IGN, signo::SIGRTMAX};
 use crate::abi::time::CLK_TCK_NS;
 use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
@@ -138,7 +138,7 @@ impl<'a> View<'a> {
                 let mm = self.kernel.table().live(self.task).map(|mm| &self.kernel.mms[mm]);
                 mm.map_or(String::new(), |mm| format!("{:08x}\n", mm.coredump_filter))
             }
-            ProcFile::SchedStat => format!("{} 0 1\n", self.cpu_ns()),
+            ProcFile::SchedStat => format!("{} 0 1\n", self.cpu().total()),
             ProcFile::Sched => self.sched(),
             ProcFile::Children => self.children(),
             // The others are about the machine, or no texts.
@@ -163,14 +163,15 @@ impl<'a> View<'a> {
         mm.and_then(|mm| within(mem, mm, what)).unwrap_or_default()
     }
 
-    /// CPU time in nanoseconds.
-    fn cpu_ns(&self) -> u64 {
+    /// CPU time.
+    fn cpu(&self) -> CpuTime {
         let running = self.kernel.task();
-        let (ns, runs) = match self.whole {
-            true => (self.process.cpu_ns, running.shared.process == self.task.shared.process),
-            false => (self.task.cpu_ns, self.id == self.kernel.current()),
+        let (mut cpu, runs) = match self.whole {
+            true => (self.process.cpu, running.shared.process == self.task.shared.process),
+            false => (self.task.cpu, self.id == self.kernel.current()),
         };
-        ns + if runs { self.instructions.saturating_sub(self.kernel.sched.since) } else { 0 }
+        cpu.user += if runs { self.instructions.saturating_sub(self.kernel.sched.since) } else { 0 };
+        cpu
     }
 
     /// The state, as a letter and as words.
@@ -328,8 +329,8 @@ impl<'a> View<'a> {
         let heap = shown.and_then(|mm| within(mem, mm, heap)).unwrap_or(0);
         // A program that runs has code; Linux shows others that there is some, but not where.
         let code = if may || size == 0 { code } else { (1, 1) };
-        let ticks = self.cpu_ns() / CLK_TCK_NS;
-        let of_children = if self.whole { process.of_children.cpu_ns / CLK_TCK_NS } else { 0 };
+        let of_children = if self.whole { process.of_children.cpu } else { CpuTime::default() };
+        let ([user, system], [cuser, csystem]) = (self.cpu().ticks(), of_children.ticks());
         let start = MONOTONIC_START.saturating_add(task.started) / CLK_TCK_NS;
         let numbers = [task.tid, process.ppid, process.pgid, process.sid];
         let [tid, ppid, pgid, sid] = numbers.map(|number| self.shown(number));
@@ -348,7 +349,7 @@ impl<'a> View<'a> {
         let waits = u8::from(may && task.state != TaskState::Runnable && task.state != TaskState::Dead);
         let status = process.ended.filter(|_| may).map_or(0, |status| status.0);
         let text = format!(
-            ") {state} {ppid} {pgid} {sid} {tty} {foreground} 4194304 {faults} 0 0 0 {ticks} 0 {of_children} 0 \
+            ") {state} {ppid} {pgid} {sid} {tty} {foreground} 4194304 {faults} 0 0 0 {user} {system} {cuser} {csystem} \
              {priority} {nice} {threads} 0 {start} {size} {resident} {limit} {} {} {stack} 0 0 {pending} {blocked} \
              {ignored} {caught} {waits} 0 0 {signal} 0 {} {} 0 0 0 {} {} {heap} {} {} {} {} {status}\n",
             code.0, code.1, policy.priority, policy.number, data.0, data.1, args.0, args.1, env.0, env.1
@@ -433,7 +434,7 @@ impl<'a> View<'a> {
         let priority = if policy.priority > 0 { 99 - policy.priority as i32 } else { 120 + self.task.nice };
         let rows = [
             ("se.exec_start", ms(MONOTONIC_START.saturating_add(self.now))),
-            ("se.sum_exec_runtime", ms(self.cpu_ns())),
+            ("se.sum_exec_runtime", ms(self.cpu().total())),
             ("nr_switches", "1".to_owned()),
             ("nr_voluntary_switches", "1".to_owned()),
             ("nr_involuntary_switches", "0".to_owned()),

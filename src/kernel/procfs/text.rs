@@ -1,6 +1,7 @@
 //! The text of each file of `/proc` and `/sys` as it is now.
 
 use crate::abi::errno::Errno;
+use crate::abi::resource::CpuTime;
 use crate::abi::time::NSEC_PER_SEC;
 use crate::guest::{GuestCpu, GuestMemory};
 use crate::kernel::arena::TaskId;
@@ -97,16 +98,17 @@ impl Kernel {
             return View::new(self, source, now, instructions)?.text(source.file, mem);
         }
         let uptime = MONOTONIC_START.saturating_add(now);
+        let ran = CpuTime { user: instructions, system: self.clock.worked() };
         let text = match source.file {
             ProcFile::Text(text) => text.to_owned(),
             ProcFile::CpuInfo => machine::CPUINFO.to_owned(),
             ProcFile::MemInfo => machine::meminfo(mem.resident()),
             ProcFile::VmStat => machine::vmstat(mem.resident()),
-            ProcFile::KernelStat => machine::kernel_stat(uptime, instructions, self.activity()),
+            ProcFile::KernelStat => machine::kernel_stat(uptime, ran, self.activity()),
             ProcFile::Uptime => {
                 let seconds =
                     |ns: u64| format!("{}.{:02}", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 10_000_000);
-                format!("{} {}\n", seconds(uptime), seconds(uptime.saturating_sub(instructions)))
+                format!("{} {}\n", seconds(uptime), seconds(uptime.saturating_sub(ran.total())))
             }
             ProcFile::LoadAvg => {
                 let Activity { runnable, tasks, last, .. } = self.activity();

@@ -1,8 +1,8 @@
 //! `siginfo_t`, in the bytes the guest sees.
 
+use crate::abi::resource::CpuTime;
 use crate::abi::seccomp::AUDIT_ARCH_X86_64;
 use crate::abi::signal::{si_code, signo::*};
-use crate::abi::time::CLK_TCK_NS;
 
 /// Bytes of `siginfo_t`.
 pub(crate) const SIGINFO_SIZE: usize = 128;
@@ -63,10 +63,12 @@ impl SigInfo {
 
     /// The end or another change of a child, SIGCHLD; `status` and `code` are those of waitid(2),
     /// and the time is what it has used.
-    pub(crate) fn child(signo: i32, code: i32, pid: i32, uid: u32, status: i32, cpu_ns: u64) -> SigInfo {
+    pub(crate) fn child(signo: i32, code: i32, pid: i32, uid: u32, status: i32, cpu: CpuTime) -> SigInfo {
         let mut info = SigInfo::user(signo, code, pid as u32, uid);
         info.put(24, status as u32);
-        info.0[32..40].copy_from_slice(&(cpu_ns / CLK_TCK_NS).to_le_bytes());
+        let [user, system] = cpu.ticks();
+        info.0[32..40].copy_from_slice(&user.to_le_bytes());
+        info.0[40..48].copy_from_slice(&system.to_le_bytes());
         info
     }
 

@@ -3,7 +3,6 @@
 use crate::abi::capability::CAP_SYS_RESOURCE;
 use crate::abi::errno::Errno;
 use crate::abi::resource::{RUSAGE_CHILDREN, RUSAGE_SELF, RUSAGE_THREAD, rusage};
-use crate::abi::time::timeval;
 use crate::kernel::process::Usage;
 use crate::kernel::uaccess::{get_words, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
@@ -71,20 +70,19 @@ fn prlimit64(ctx: &mut Ctx, [pid, resource, new, old, ..]: [u64; 6]) -> SysResul
 
 /// getrusage(2). Time is that of the emulated clock.
 fn getrusage(ctx: &mut Ctx, [who, addr, ..]: [u64; 6]) -> SysResult {
-    let mut usage = [0; 18];
+    let mut usage: [u64; 18];
     match who as i32 {
         who @ (RUSAGE_SELF | RUSAGE_THREAD) => {
             let now = ctx.cpu.instructions();
             let one = who == RUSAGE_THREAD;
             let used = if one { ctx.kernel.task_cpu(now) } else { ctx.kernel.process_cpu(now) };
-            usage[..2].copy_from_slice(&timeval(used));
             let memory = ctx.mem.usage();
-            usage[4] = memory.resident_peak.max(ctx.kernel.process().max_rss) / 1024;
+            usage = rusage(used, memory.resident_peak.max(ctx.kernel.process().max_rss));
             usage[8] = memory.faults;
         }
         RUSAGE_CHILDREN => {
-            let Usage { cpu_ns, resident } = ctx.kernel.process().of_children;
-            usage = rusage(cpu_ns, resident);
+            let Usage { cpu, resident } = ctx.kernel.process().of_children;
+            usage = rusage(cpu, resident);
         }
         _ => return Err(Errno::EINVAL.into()),
     }

@@ -72,7 +72,7 @@ fn wait4(ctx: &mut Ctx, [pid, status, options, usage, ..]: [u64; 6]) -> SysResul
         put_u32(ctx.mem, status, news.status)?;
     }
     if usage != 0 {
-        put_words(ctx.mem, usage, &rusage(news.used.cpu_ns, news.used.resident))?;
+        put_words(ctx.mem, usage, &rusage(news.used.cpu, news.used.resident))?;
     }
     Ok(news.pid as u64)
 }
@@ -107,7 +107,7 @@ fn waitid(ctx: &mut Ctx, [which, id, info, options, usage, _]: [u64; 6]) -> SysR
         return Err(Errno::EAGAIN.into());
     }
     if let Some(news) = news.filter(|_| usage != 0) {
-        put_words(ctx.mem, usage, &rusage(news.used.cpu_ns, news.used.resident))?;
+        put_words(ctx.mem, usage, &rusage(news.used.cpu, news.used.resident))?;
     }
     if info != 0 {
         // As in Linux the structure is only filled as far as it has a meaning.
