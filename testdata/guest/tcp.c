@@ -178,6 +178,17 @@ int main(void)
     T(read, x, buf, 1);
     T(close, x);
 
+    /* A reset in the middle of much: part of it has gone, and then nothing more does. */
+    static char big[8000000];
+    pair(&c, &x);
+    T(close, c);
+    long part = S(write, x, big, sizeof big);
+    is(part > 0 && part < (long)sizeof big);
+    T(write, x, big, sizeof big);
+    T(read, x, buf, 1);
+    err(x);
+    T(close, x);
+
     /* Urgent data. */
     pair(&c, &x);
     T(recvfrom, x, buf, 1, MSG_OOB, 0, 0);
@@ -219,7 +230,6 @@ int main(void)
         _exit((int)(sum & 0x7f));
     }
     S(close, x);
-    static char big[8000000];
     long sum = 0;
     for (long i = 0; i < (long)sizeof big; i++)
         big[i] = (char)(i * 7 + i / 1000), sum = sum * 31 + big[i];

@@ -109,6 +109,9 @@ impl Net {
         self.may_send(id, out)?;
         let mut done = 0;
         while done < out.bytes.len() {
+            if done > 0 && self.sock(id)?.error.is_some() {
+                break; // for the next call
+            }
             let sent = self.send_buffer(id, &out.bytes[done..], done == 0, out, queues);
             match sent {
                 Ok(count) => done += count,
@@ -167,7 +170,9 @@ impl Net {
         let passes = sock.wants_sender();
         let Some((peer, other)) = self.peer(id) else {
             if tcp {
-                return Ok(self.send_to_nobody(id, bytes.len(), queues));
+                // The reset is back before more is on its way.
+                let sent = bytes.len().min(free).min(1 << 15);
+                return Ok(self.send_to_nobody(id, sent, queues));
             }
             return Err(broken(out.flags));
         };
