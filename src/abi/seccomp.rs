@@ -88,6 +88,7 @@ pub(crate) const BPF_A: u16 = 0x10;
 pub(crate) const BPF_TXA: u16 = 0x80;
 
 pub(crate) const PR_SYS_DISPATCH_OFF: u64 = 0;
-pub(crate) const PR_SYS_DISPATCH_ON: u64 = 1;
+pub(crate) const PR_SYS_DISPATCH_EXCLUSIVE_ON: u64 = 1;
+pub(crate) const PR_SYS_DISPATCH_INCLUSIVE_ON: u64 = 2;
 pub(crate) const SYSCALL_DISPATCH_FILTER_ALLOW: u8 = 0;
 pub(crate) const SYSCALL_DISPATCH_FILTER_BLOCK: u8 = 1;

@@ -364,6 +364,14 @@ impl GuestMemory for FakeMemory {
         self.space.brk
     }
 
+    fn heap(&self) -> (u64, u64) {
+        (self.space.brk_start, self.space.brk)
+    }
+
+    fn set_heap(&mut self, heap: (u64, u64)) {
+        (self.space.brk_start, self.space.brk) = heap;
+    }
+
     fn mappings(&self) -> Vec<Mapping> {
         let mut mappings: Vec<Mapping> = Vec::new();
         for (start, page) in &self.space.pages {

@@ -376,6 +376,10 @@ pub trait GuestMemory {
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError>;
     /// brk(2): sets the program break if it can and returns the break that holds now; 0 only asks.
     fn brk(&mut self, addr: u64) -> u64;
+    /// Start of the heap and the program break.
+    fn heap(&self) -> (u64, u64);
+    /// Says where the heap is, without changing a mapping: PR_SET_MM of prctl(2).
+    fn set_heap(&mut self, heap: (u64, u64));
     /// Every mapping, by rising address; neighbours that Linux would merge are merged.
     fn mappings(&self) -> Vec<Mapping>;
     /// Addresses of the pages in a range that were touched, rising.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::guest::{FileId, GuestMemory, PAGE_SIZE, SpaceId, VmFlags};
+use crate::abi::process::{PR_MDWE_NO_INHERIT, PR_MDWE_REFUSE_EXEC_GAIN};
+use crate::guest::{FileId, GuestMemory, PAGE_SIZE, Prot, SpaceId, VmFlags};
 use crate::kernel::aio::AioContext;
 use crate::kernel::arena::{Key, MmId};
 
@@ -56,8 +57,12 @@ pub struct Mm {
     pub auxv: Vec<u8>,
     /// prctl(2) PR_SET_DUMPABLE.
     pub dumpable: u64,
-    /// prctl(2) PR_SET_THP_DISABLE.
-    pub thp_disable: bool,
+    /// prctl(2) PR_SET_THP_DISABLE, as PR_GET_THP_DISABLE answers.
+    pub(crate) thp_disable: u64,
+    /// prctl(2) PR_SET_MDWE.
+    pub(crate) mdwe: u64,
+    /// prctl(2) PR_SET_MEMORY_MERGE.
+    pub(crate) merge_any: bool,
     /// Properties of new mappings, mlockall(2) MCL_FUTURE.
     pub def_flags: VmFlags,
     /// Kinds of mapping in a core dump, `/proc/PID/coredump_filter` of core(5).
@@ -80,7 +85,9 @@ impl Mm {
             places: Places::default(),
             auxv: Vec::new(),
             dumpable: 1,
-            thp_disable: false,
+            thp_disable: 0,
+            mdwe: 0,
+            merge_any: false,
             def_flags: VmFlags::NONE,
             coredump_filter: 0x33,
             membarrier: 0,
@@ -96,7 +103,7 @@ impl Mm {
 
     /// A copy for a child, fork(2): pages that it gets later are not kept in memory.
     pub(super) fn fork(&self) -> Mm {
-        Mm { def_flags: VmFlags::NONE, aio: BTreeMap::new(), ..self.clone() }
+        Mm { def_flags: VmFlags::NONE, aio: BTreeMap::new(), mdwe: self.inherited_mdwe(), ..self.clone() }
     }
 
     /// Begins anew with the program that execve(2) starts.
@@ -109,6 +116,7 @@ impl Mm {
         auxv: &[u8],
     ) {
         let (thp_disable, coredump_filter) = (self.thp_disable, self.coredump_filter);
+        let (mdwe, merge_any) = (self.inherited_mdwe(), self.merge_any);
         let words = argv.iter().chain(envp).map(|word| word.len() + size_of::<Vec<u8>>());
         *self = Mm {
             exe: exe.path.as_ref().to_owned(),
@@ -119,9 +127,29 @@ impl Mm {
             auxv: auxv.to_vec(),
             bytes: words.sum::<usize>() as u64,
             thp_disable,
+            mdwe,
+            merge_any,
             coredump_filter,
             ..Mm::new()
         };
+    }
+
+    /// PR_SET_MDWE of a child, or of the next program.
+    fn inherited_mdwe(&self) -> u64 {
+        if self.mdwe & PR_MDWE_NO_INHERIT != 0 { 0 } else { self.mdwe }
+    }
+
+    /// Tells if PR_SET_MDWE denies these permissions to memory that had `old`
+    /// (`map_deny_write_exec`).
+    pub(crate) fn denies_exec(&self, old: Prot, new: Prot) -> bool {
+        let gained = new.allows(Prot::EXEC) && (new.allows(Prot::WRITE) || !old.allows(Prot::EXEC));
+        self.mdwe & PR_MDWE_REFUSE_EXEC_GAIN != 0 && gained
+    }
+
+    /// Properties of a new mapping beside those that were asked for.
+    pub(crate) fn flags_of_new(&self, shared: bool) -> VmFlags {
+        let merge = if self.merge_any && !shared { VmFlags::MERGEABLE } else { VmFlags::NONE };
+        self.def_flags.with(merge)
     }
 
     /// The arguments as they are in memory now, `/proc/PID/cmdline`. A program may write a title

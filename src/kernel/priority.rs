@@ -15,7 +15,8 @@ impl Kernel {
     pub(crate) fn set_policy(&mut self, task: TaskId, policy: Policy, nice: i32) {
         let held = &mut self.tasks[task];
         let before = held.claim().priority;
-        (held.policy, held.nice) = (policy, nice);
+        held.set_policy(policy);
+        held.nice = nice;
         self.reposition(task, before);
         if let Some(owner) = self.lender_to(task) {
             self.settle_priority(owner);

@@ -41,6 +41,13 @@ pub struct Policy {
     pub reset_on_fork: bool,
 }
 
+impl Policy {
+    /// SCHED_FIFO or SCHED_RR.
+    fn is_realtime(self) -> bool {
+        matches!(self.number, SCHED_FIFO | SCHED_RR)
+    }
+}
+
 /// A task.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -82,6 +89,8 @@ pub struct Task {
     pub no_new_privs: bool,
     /// prctl(2) PR_SET_TIMERSLACK, in nanoseconds.
     pub timerslack: u64,
+    /// What PR_SET_TIMERSLACK sets with 0: the slack of the task's maker.
+    pub(crate) default_timerslack: u64,
     /// Execution domain, personality(2).
     pub personality: u32,
     /// Nice value, -20 to 19.
@@ -129,6 +138,7 @@ impl Task {
             pdeathsig: 0,
             no_new_privs: false,
             timerslack: TIMERSLACK_DEFAULT,
+            default_timerslack: TIMERSLACK_DEFAULT,
             personality: 0,
             nice: 0,
             mce_kill: PR_MCE_KILL_DEFAULT,
@@ -147,8 +157,7 @@ impl Task {
     /// memory are not inherited.
     pub(super) fn child(&self, tid: i32, shared: Shared) -> Task {
         let (policy, nice) = if self.policy.reset_on_fork {
-            let lowered = matches!(self.policy.number, SCHED_FIFO | SCHED_RR);
-            (Policy::default(), if lowered || self.nice < 0 { 0 } else { self.nice })
+            (Policy::default(), if self.policy.is_realtime() || self.nice < 0 { 0 } else { self.nice })
         } else {
             (self.policy, self.nice)
         };
@@ -170,6 +179,7 @@ impl Task {
             lent: 0,
             nice,
             user_dispatch: None,
+            default_timerslack: self.timerslack,
             ..self.clone()
         }
     }
@@ -223,6 +233,23 @@ impl Task {
         if secure {
             self.pdeathsig = 0;
         }
-        self.timerslack = TIMERSLACK_DEFAULT;
+    }
+
+    /// Lets the timers of the task be late by so many nanoseconds; 0 is its default. Real-time tasks
+    /// have none.
+    pub(crate) fn set_timerslack(&mut self, slack: u64) {
+        if !self.policy.is_realtime() {
+            self.timerslack = if slack == 0 { self.default_timerslack } else { slack };
+        }
+    }
+
+    /// Gives the task another policy, and the slack of its timers that goes with it.
+    pub(crate) fn set_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+        if policy.is_realtime() {
+            self.timerslack = 0;
+        } else if self.timerslack == 0 {
+            self.timerslack = self.default_timerslack;
+        }
     }
 }

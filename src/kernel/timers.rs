@@ -87,6 +87,8 @@ pub struct Timers {
     queue: BTreeSet<(u64, i32)>,
     /// The id that the next one gets.
     next_id: i32,
+    /// prctl(2) PR_TIMER_CREATE_RESTORE_IDS: new ones get the ids that the program asks for.
+    pub(crate) restore_ids: bool,
 }
 
 impl Timers {
@@ -103,16 +105,26 @@ impl Timers {
         std::mem::replace(&mut self.interval[index], Alarm { expires, interval })
     }
 
-    /// The id that the next timer of timer_create(2) gets; EAGAIN if there are too many.
-    pub fn next_id(&self) -> Result<i32, Errno> {
-        if self.posix.len() < SIGPENDING_MAX { Ok(self.next_id) } else { Err(Errno::EAGAIN) }
+    /// Takes the id of a new timer of timer_create(2), which is gone even if that fails: the next
+    /// one that is free, or the one that is asked for; EBUSY. EAGAIN if there are too many.
+    pub fn take_id(&mut self, wanted: Option<i32>) -> Result<i32, Errno> {
+        if self.posix.len() >= SIGPENDING_MAX {
+            return Err(Errno::EAGAIN);
+        }
+        let mut id = wanted.unwrap_or(self.next_id);
+        if wanted.is_some() && self.posix.contains_key(&id) {
+            return Err(Errno::EBUSY);
+        }
+        while self.posix.contains_key(&id) {
+            id = id.wrapping_add(1) & i32::MAX;
+        }
+        self.next_id = id.wrapping_add(1) & i32::MAX;
+        Ok(id)
     }
 
-    /// Adds a timer with the next id, timer_create(2).
-    pub fn create(&mut self, timer: PosixTimer) -> Result<(), Errno> {
-        self.posix.insert(self.next_id, timer);
-        self.next_id = self.next_id.checked_add(1).ok_or(Errno::EAGAIN)?;
-        Ok(())
+    /// Adds a timer with an id that was taken, timer_create(2).
+    pub fn create(&mut self, id: i32, timer: PosixTimer) {
+        self.posix.insert(id, timer);
     }
 
     /// A timer of timer_create(2); EINVAL.
@@ -269,7 +281,8 @@ mod tests {
             overrun: 0,
         };
         for (id, realtime, absolute) in [(0, true, true), (1, true, false), (2, false, true)] {
-            timers.create(PosixTimer { realtime, ..timer }).expect("room");
+            let id = timers.take_id(None).expect("room");
+            timers.create(id, PosixTimer { realtime, ..timer });
             timers.set_time(id, Alarm { expires: Some(900), interval: 0 }, absolute).expect("a timer");
         }
         timers.clock_was_set(200);

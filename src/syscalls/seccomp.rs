@@ -194,18 +194,18 @@ fn read_filter(ctx: &mut Ctx, program: u64) -> Result<Filter, Errno> {
 pub(super) fn user_dispatch_of(
     [mode, start, len, selector]: [u64; 4],
 ) -> Result<Option<UserDispatch>, Errno> {
-    match mode {
-        PR_SYS_DISPATCH_OFF if start == 0 && len == 0 && selector == 0 => Ok(None),
-        PR_SYS_DISPATCH_ON => {
-            // The range must not wrap around, and must not be empty beyond address 0.
-            if start != 0 && start.wrapping_add(len) <= start {
-                return Err(Errno::EINVAL);
-            }
-            if selector >= USER_END {
-                return Err(Errno::EFAULT);
-            }
-            Ok(Some(UserDispatch { start, len, selector }))
+    let (start, len) = match mode {
+        PR_SYS_DISPATCH_OFF if start == 0 && len == 0 && selector == 0 => return Ok(None),
+        // The range must not wrap around, and must not be empty beyond address 0.
+        PR_SYS_DISPATCH_EXCLUSIVE_ON if start == 0 || start.wrapping_add(len) > start => (start, len),
+        // What lies outside of the range is let through.
+        PR_SYS_DISPATCH_INCLUSIVE_ON if len != 0 && start.wrapping_add(len) > start => {
+            (start.wrapping_add(len), len.wrapping_neg())
         }
-        _ => Err(Errno::EINVAL),
+        _ => return Err(Errno::EINVAL),
+    };
+    if selector >= USER_END {
+        return Err(Errno::EFAULT);
     }
+    Ok(Some(UserDispatch { start, len, selector }))
 }

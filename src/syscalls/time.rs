@@ -11,7 +11,7 @@ use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::timers::{Alarm, Base, INTERVAL_TIMERS, PosixTimer};
 use crate::kernel::uaccess::{
-    get_timespec, get_timeval, get_words, put_timespec, put_u32, put_u64, put_words,
+    get_timespec, get_timeval, get_u32, get_words, put_timespec, put_u32, put_u64, put_words,
 };
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
@@ -278,6 +278,7 @@ fn sibling(ctx: &Ctx, tid: i32) -> Result<TaskId, Errno> {
 
 /// timer_create(2).
 fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResult {
+    let event = if event == 0 { None } else { Some(get_words(ctx.mem, event)?) };
     let cpu = cpu_clock(ctx, clock, false)?;
     let clock = match cpu {
         Some(CpuClock::Process(_)) => ClockId::ProcessCpu,
@@ -287,21 +288,25 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     if cpu.is_none() && !matches!(clock, ClockId::Realtime | ClockId::Tai | ClockId::Monotonic) {
         return Err(Errno::EOPNOTSUPP.into());
     }
-    let id = ctx.kernel.process().timers.next_id()?;
-    let (value, signo, task) = if event == 0 {
-        (id as u64, Some(SIGALRM), None)
-    } else {
-        let [value, signo_notify, tid] = get_words(ctx.mem, event)?;
-        let (signo, notify) = (signo_notify as i32, (signo_notify >> 32) as i32);
-        let task = match notify {
-            SIGEV_SIGNAL | SIGEV_THREAD | SIGEV_NONE => None,
-            SIGEV_THREAD_ID => Some(sibling(ctx, tid as i32)?),
-            _ => return Err(Errno::EINVAL.into()),
-        };
-        if notify != SIGEV_NONE && bit(signo) == 0 {
-            return Err(Errno::EINVAL.into());
+    let wanted = match ctx.kernel.process().timers.restore_ids {
+        true => Some(i32::try_from(get_u32(ctx.mem, id_addr)?).map_err(|_| Errno::EINVAL)?),
+        false => None,
+    };
+    let id = ctx.kernel.process_mut().timers.take_id(wanted)?;
+    let (value, signo, task) = match event {
+        None => (id as u64, Some(SIGALRM), None),
+        Some([value, signo_notify, tid]) => {
+            let (signo, notify) = (signo_notify as i32, (signo_notify >> 32) as i32);
+            let task = match notify {
+                SIGEV_SIGNAL | SIGEV_THREAD | SIGEV_NONE => None,
+                SIGEV_THREAD_ID => Some(sibling(ctx, tid as i32)?),
+                _ => return Err(Errno::EINVAL.into()),
+            };
+            if notify != SIGEV_NONE && bit(signo) == 0 {
+                return Err(Errno::EINVAL.into());
+            }
+            (value, (notify != SIGEV_NONE).then_some(signo), task)
         }
-        (value, (notify != SIGEV_NONE).then_some(signo), task)
     };
     put_u32(ctx.mem, id_addr, id as u32)?;
     let alarm = Alarm::default();
@@ -316,7 +321,7 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
         task,
         overrun: 0,
     };
-    ctx.kernel.process_mut().timers.create(timer)?;
+    ctx.kernel.process_mut().timers.create(id, timer);
     Ok(0)
 }
 

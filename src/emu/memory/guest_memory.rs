@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::emu::memory::areas::{Areas, GrowthLimits};
 use crate::emu::memory::arena::{Frame, PAGE};
-use crate::emu::memory::space::{Access, AddressSpace};
+use crate::emu::memory::space::{Access, AddressSpace, Break};
 use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, MemoryUsage, ObjectId};
 use crate::guest::{PAGE_SIZE, PageSource, Prot, Remap, SpaceId, USER_END, VmFlags, page_down, page_up};
 
@@ -162,6 +162,17 @@ impl GuestMemory for AddressSpace {
 
     fn brk(&mut self, addr: u64) -> u64 {
         self.move_brk(addr)
+    }
+
+    fn heap(&self) -> (u64, u64) {
+        (self.brk.start, self.brk.end)
+    }
+
+    fn set_heap(&mut self, (start, end): (u64, u64)) {
+        // What is kept free for a heap is of use to one within it alone.
+        let Break { start: first, reserved, .. } = self.brk;
+        let within = first <= start && end <= reserved;
+        self.brk = Break { start, end, reserved: if within { reserved } else { start } };
     }
 
     fn mappings(&self) -> Vec<Mapping> {

@@ -322,11 +322,7 @@ impl<'a> View<'a> {
         let shown = self.kernel.table().live(task).filter(|_| may);
         let places = shown.map_or(Places::default(), |mm| self.kernel.mms[mm].places);
         let Places { code, data, stack, args, env } = places;
-        let heap = |mem: &mut dyn GuestMemory| {
-            let heap = mem.mappings().iter().find(|map| map.label == Some("[heap]")).map(|map| map.start);
-            heap.unwrap_or_else(|| mem.brk(0))
-        };
-        let heap = shown.and_then(|mm| within(mem, mm, heap)).unwrap_or(0);
+        let heap = shown.and_then(|mm| within(mem, mm, |mem| mem.heap().0)).unwrap_or(0);
         // A program that runs has code; Linux shows others that there is some, but not where.
         let code = if may || size == 0 { code } else { (1, 1) };
         let of_children = if self.whole { process.of_children.cpu } else { CpuTime::default() };

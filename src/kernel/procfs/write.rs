@@ -4,7 +4,6 @@ use crate::abi::capability::{CAP_SYS_NICE, CAP_SYS_RESOURCE};
 use crate::abi::errno::Errno;
 use crate::kernel::arena::TaskId;
 use crate::kernel::state::Kernel;
-use crate::kernel::task::TIMERSLACK_DEFAULT;
 use crate::kernel::vfs::node::{ProcFile, ProcSource};
 
 /// Values of `oom_score_adj`, proc(5).
@@ -56,7 +55,7 @@ impl Kernel {
                     self.task().cred.require(CAP_SYS_NICE)?;
                 }
                 let slack = u64::try_from(number(bytes)?).map_err(|_| Errno::EINVAL)?;
-                self.other_task_mut(id).timerslack = if slack == 0 { TIMERSLACK_DEFAULT } else { slack };
+                self.other_task_mut(id).set_timerslack(slack);
             }
             ProcFile::OomScoreAdj => {
                 let adj = Some(number(bytes)?).filter(|adj| OOM_SCORE_ADJ.contains(adj));

@@ -92,6 +92,9 @@ fn shmat(ctx: &mut Ctx, [id, addr, flags, ..]: [u64; 6]) -> SysResult {
     if !limits::room_to_grow(ctx, len, false, replaced) {
         return Err(Errno::ENOMEM.into());
     }
+    if ctx.kernel.mm().denies_exec(prot, prot) {
+        return Err(Errno::EACCES.into());
+    }
     let vm_flags = ctx.kernel.mm().def_flags;
     let locked = vm_flags.has(VmFlags::LOCKED);
     if locked && !limits::room_to_lock(ctx, len) {

@@ -107,7 +107,7 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         // A machine on which no huge pages are set aside.
         return Err(Errno::ENOMEM.into());
     }
-    let vm_flags = ctx.kernel.mm().def_flags.with(vm_flags(flags));
+    let vm_flags = ctx.kernel.mm().flags_of_new(shared).with(vm_flags(flags));
     let lock = vm_flags.has(VmFlags::LOCKED);
     if flags & MAP_LOCKED != 0 {
         limits::may_lock(ctx)?;
@@ -138,7 +138,9 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     };
     let replaced = if place == Place::Fixed { Some((addr, addr + len)) } else { None };
     let data = prot.allows(Prot::WRITE) && !shared && flags & MAP_GROWSDOWN == 0;
-    let mapped = if !limits::room_to_grow(ctx, len, data, replaced) {
+    let mapped = if ctx.kernel.mm().denies_exec(prot, prot) {
+        Err(MemError::Access)
+    } else if !limits::room_to_grow(ctx, len, data, replaced) {
         Err(MemError::NoMemory)
     } else if place == Place::Hint && flags & MAP_32BIT != 0 {
         map_low(ctx.mem, request)
@@ -314,8 +316,13 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
             return Err(Errno::ENOMEM.into());
         }
     }
-    ctx.mem.protect(start, end - start, prot).map_err(Errno::from)?;
-    Ok(0)
+    let denied = |mapping: &Mapping| ctx.kernel.mm().denies_exec(mapping.prot, prot);
+    let first_denied = limits::between(ctx.mem, start, end).find(denied);
+    let allowed = first_denied.as_ref().map_or(end, |mapping| mapping.start.max(start));
+    if allowed > start {
+        ctx.mem.protect(start, allowed - start, prot).map_err(Errno::from)?;
+    }
+    if first_denied.is_some() { Err(Errno::EACCES.into()) } else { Ok(0) }
 }
 
 /// Bytes unmapped at a time.
@@ -353,7 +360,7 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     if to <= from {
         return Ok(ctx.mem.brk(addr));
     }
-    let def_flags = ctx.kernel.mm().def_flags;
+    let def_flags = ctx.kernel.mm().flags_of_new(false);
     let lock = def_flags.has(VmFlags::LOCKED);
     let len = to - from;
     if !limits::room_to_grow(ctx, len, true, None) || lock && !limits::room_to_lock(ctx, len) {
@@ -365,8 +372,10 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
         if prot != Prot::RW {
             ctx.mem.protect(from, len, prot).map_err(Errno::from)?;
         }
-        if lock {
+        if def_flags != VmFlags::NONE {
             ctx.mem.change_flags(from, len, def_flags, VmFlags::NONE).map_err(Errno::from)?;
+        }
+        if lock {
             if !def_flags.has(VmFlags::LOCKONFAULT) {
                 return populate_new(ctx, new, from, to, true);
             }

@@ -1,21 +1,18 @@
 //! prctl(2), arch_prctl(2) and personality(2).
 
-use std::sync::Arc;
-
 use crate::abi::capability::{CAP_LAST_CAP, CAP_SYS_RESOURCE, SECBIT_KEEP_CAPS};
 use crate::abi::errno::Errno;
-use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::abi::process::*;
 use crate::abi::signal::bit;
-use crate::guest::{GuestMemory, PAGE_SIZE, USER_END, page_up};
+use crate::guest::{GuestMemory, USER_END};
 use crate::kernel::cred::Credentials;
-use crate::kernel::mm::Places;
 use crate::kernel::state::Parts;
-use crate::kernel::task::TIMERSLACK_DEFAULT;
-use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64, strncpy_from_user};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::process::memory;
 use crate::syscalls::row::{Row, partial};
 use crate::syscalls::seccomp;
+use crate::syscalls::strace::flags::prctl_option;
 
 /// Settings calls.
 pub(crate) const ROWS: &[Row] = &[
@@ -29,8 +26,8 @@ pub(crate) const ROWS: &[Row] = &[
         157,
         "prctl",
         prctl,
-        "names, settings that are only remembered, capabilities, seccomp, user dispatch, PR_SET_MM of single places; \
-         what other machines have: EINVAL",
+        "names, settings that are only remembered, capabilities, seccomp, user dispatch, PR_SET_MM, PR_SET_MDWE; \
+         what other machines have, PR_SCHED_CORE and PR_FUTEX_HASH: EINVAL",
     ),
     partial(158, "arch_prctl", arch_prctl, "the FS and GS bases; no shadow stacks, no CPUID faulting"),
 ];
@@ -41,8 +38,15 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
     let invalid = Err(Errno::EINVAL.into());
     match option as u32 {
         PR_SET_SECCOMP => return seccomp::set_mode(ctx, arg2, arg3),
-        PR_SET_MM => return set_mm(ctx, [arg2, arg3, arg4, arg5]),
-        PR_SET_VMA if arg2 == PR_SET_VMA_ANON_NAME => return name_memory(ctx, arg3, arg4, arg5),
+        PR_SET_MM => return memory::set_mm(ctx, [arg2, arg3, arg4, arg5]),
+        PR_GET_AUXV if arg4 == 0 && arg5 == 0 => return memory::get_auxv(ctx, arg2, arg3),
+        PR_SET_VMA if arg2 == PR_SET_VMA_ANON_NAME => return memory::set_name(ctx, arg3, arg4, arg5),
+        PR_SET_MEMORY_MERGE if rest_is_zero => return memory::set_merge(ctx, arg2 != 0),
+        // Nobody traces here; the answers of a kernel with Yama.
+        PR_SET_PTRACER if matches!(arg2 as i32, 0 | -1) => return Ok(0),
+        PR_SET_PTRACER => {
+            return ctx.kernel.named_task(arg2 as i32).map(|_| 0).ok_or(Errno::EINVAL.into());
+        }
         PR_SET_VMA => return invalid,
         _ => {}
     }
@@ -71,7 +75,7 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_SET_TSC if matches!(arg2 as u32, PR_TSC_ENABLE | PR_TSC_SIGSEGV) => {
             task.tsc_faults = arg2 as u32 == PR_TSC_SIGSEGV;
         }
-        PR_SET_TIMERSLACK => task.timerslack = if arg2 == 0 { TIMERSLACK_DEFAULT } else { arg2 },
+        PR_SET_TIMERSLACK => task.set_timerslack(arg2),
         PR_GET_TIMERSLACK => return Ok(task.timerslack),
         PR_MCE_KILL if arg4 != 0 || arg5 != 0 => return invalid,
         PR_MCE_KILL => match (arg2, arg3) {
@@ -86,11 +90,22 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_SET_NO_NEW_PRIVS if arg2 == 1 && rest_is_zero => task.no_new_privs = true,
         PR_GET_NO_NEW_PRIVS if arg2 == 0 && rest_is_zero => return Ok(u64::from(task.no_new_privs)),
         PR_GET_TID_ADDRESS => put_u64(ctx.mem, arg2, task.clear_child_tid)?,
-        PR_SET_THP_DISABLE if rest_is_zero => mm.thp_disable = arg2 != 0,
-        PR_GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(u64::from(mm.thp_disable)),
+        PR_SET_THP_DISABLE if arg4 == 0 && arg5 == 0 => match (arg2, arg3) {
+            (0, 0) => mm.thp_disable = 0,
+            (1.., 0 | PR_THP_DISABLE_EXCEPT_ADVISED) => mm.thp_disable = 1 | arg3,
+            _ => return invalid,
+        },
+        PR_GET_THP_DISABLE if arg2 == 0 && rest_is_zero => return Ok(mm.thp_disable),
+        PR_SET_MDWE if rest_is_zero => memory::set_mdwe(mm, arg2)?,
+        PR_GET_MDWE if arg2 == 0 && rest_is_zero => return Ok(mm.mdwe),
+        PR_GET_MEMORY_MERGE if arg2 == 0 && rest_is_zero => return Ok(u64::from(mm.merge_any)),
+        PR_TIMER_CREATE_RESTORE_IDS if rest_is_zero => match arg2 {
+            PR_TIMER_CREATE_RESTORE_IDS_OFF => process.timers.restore_ids = false,
+            PR_TIMER_CREATE_RESTORE_IDS_ON => process.timers.restore_ids = true,
+            PR_TIMER_CREATE_RESTORE_IDS_GET => return Ok(u64::from(process.timers.restore_ids)),
+            _ => return invalid,
+        },
         PR_CAP_AMBIENT => return Ok(ambient(&mut task.cred, [arg2, arg3, arg4, arg5])?),
-        // Nobody traces here; the answer of a kernel with Yama.
-        PR_SET_PTRACER => {}
         PR_GET_SPECULATION_CTRL if !rest_is_zero => return invalid,
         PR_GET_SPECULATION_CTRL => return Ok(speculation(arg2)?),
         PR_SET_SPECULATION_CTRL if arg4 != 0 || arg5 != 0 => return invalid,
@@ -113,89 +128,11 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
             task.user_dispatch = seccomp::user_dispatch_of([arg2, arg3, arg4, arg5])?;
         }
         other => {
-            notices.count("prctl: option ", &format!("{other} ({arg2:#x}) is refused with EINVAL"));
+            notices.count("prctl: ", &format!("{} ({arg2:#x}) is refused with EINVAL", prctl_option(other)));
             return invalid;
         }
     }
     Ok(0)
-}
-
-/// PR_SET_MM: moves what `/proc/PID/stat`, `cmdline` and `environ` say of the program.
-fn set_mm(ctx: &mut Ctx, [what, addr, arg4, arg5]: [u64; 4]) -> SysResult {
-    /// Bytes of `struct prctl_mm_map`.
-    const MAP_SIZE: u32 = 104;
-    let invalid = Err(Errno::EINVAL.into());
-    if arg5 != 0 || arg4 != 0 && !matches!(what, PR_SET_MM_AUXV | PR_SET_MM_MAP | PR_SET_MM_MAP_SIZE) {
-        return invalid;
-    }
-    if what == PR_SET_MM_MAP_SIZE {
-        put_u32(ctx.mem, addr, MAP_SIZE)?;
-        return Ok(0);
-    }
-    if what != PR_SET_MM_MAP {
-        ctx.kernel.task().cred.require(CAP_SYS_RESOURCE)?;
-    }
-    let mut places = ctx.kernel.mm().places;
-    let (place, on_stack) = match what {
-        PR_SET_MM_START_CODE => (&mut places.code.0, false),
-        PR_SET_MM_END_CODE => (&mut places.code.1, false),
-        PR_SET_MM_START_DATA => (&mut places.data.0, false),
-        PR_SET_MM_END_DATA => (&mut places.data.1, false),
-        PR_SET_MM_START_STACK => (&mut places.stack, true),
-        PR_SET_MM_ARG_START => (&mut places.args.0, true),
-        PR_SET_MM_ARG_END => (&mut places.args.1, true),
-        PR_SET_MM_ENV_START => (&mut places.env.0, true),
-        PR_SET_MM_ENV_END => (&mut places.env.1, true),
-        _ => {
-            ctx.kernel.notices.count("prctl: PR_SET_MM ", &format!("{what} is refused with EINVAL"));
-            return invalid;
-        }
-    };
-    *place = addr;
-    let Places { code, data, args, env, .. } = places;
-    if !(MMAP_MIN_ADDR..USER_END).contains(&addr)
-        || code.0 >= code.1
-        || [data, args, env].iter().any(|(start, end)| start > end)
-    {
-        return invalid;
-    }
-    if on_stack && ctx.mem.next_mapping(addr).is_none() {
-        return Err(Errno::EFAULT.into());
-    }
-    ctx.kernel.mm_mut().places = places;
-    Ok(0)
-}
-
-/// PR_SET_VMA_ANON_NAME: names a range of memory without a file, as a kernel with
-/// CONFIG_ANON_VMA_NAME does. Without a name the range loses the one it has.
-fn name_memory(ctx: &mut Ctx, addr: u64, len: u64, name: u64) -> SysResult {
-    /// Most bytes of a name, with its end.
-    const NAME_MAX: usize = 80;
-    let allowed = |byte: &u8| matches!(byte, b' '..=b'~') && !b"\\`$[]".contains(byte);
-    let name = match name {
-        0 => None,
-        name => Some(strncpy_from_user(ctx.mem, name, NAME_MAX)?.ok_or(Errno::EINVAL)?),
-    };
-    if name.iter().flatten().any(|byte| !allowed(byte)) || !addr.is_multiple_of(PAGE_SIZE) {
-        return Err(Errno::EINVAL.into());
-    }
-    let name: Option<Arc<str>> = name.map(|name| String::from_utf8_lossy(&name).into());
-    let end = page_up(len).and_then(|len| addr.checked_add(len)).ok_or(Errno::EINVAL)?;
-    let (mut at, mut whole) = (addr, true);
-    while at < end {
-        let Some(mapping) = ctx.mem.next_mapping(at).filter(|mapping| mapping.start < end) else {
-            whole = false;
-            break;
-        };
-        if mapping.file.is_some() {
-            return Err(Errno::EBADF.into());
-        }
-        whole &= mapping.start <= at;
-        let (from, to) = (mapping.start.max(at), mapping.end.min(end));
-        ctx.mem.set_name(from, to - from, name.clone()).map_err(Errno::from)?;
-        at = to;
-    }
-    if whole { Ok(0) } else { Err(Errno::ENOMEM.into()) }
 }
 
 /// PR_GET_SPECULATION_CTRL of a processor that speculates on nothing.

@@ -2,7 +2,7 @@
 //! arguments of each call by the kinds of `kind`; `kinds` and `structures` make text of them,
 //! `results` of what calls return.
 
-mod flags;
+pub(super) mod flags;
 mod kind;
 mod kinds;
 pub(crate) mod lines;
