@@ -230,3 +230,7 @@ pub(crate) const MNT_FORCE: u32 = 1;
 pub(crate) const MNT_DETACH: u32 = 2;
 pub(crate) const MNT_EXPIRE: u32 = 4;
 pub(crate) const UMOUNT_NOFOLLOW: u32 = 8;
+
+/// Parameters of busy polling, epoll(7).
+pub(crate) const EPIOCSPARAMS: u64 = 0x4008_8a01;
+pub(crate) const EPIOCGPARAMS: u64 = 0x8008_8a02;

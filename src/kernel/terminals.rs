@@ -110,6 +110,12 @@ impl Kernel {
         Ok(true)
     }
 
+    /// Tells if a description is of a slave whose master is closed.
+    pub(crate) fn is_hung_up(&self, file: FileNo) -> bool {
+        let number = self.files.get(file).ops.pty_slave();
+        number.is_some_and(|number| self.fs.ptys.get(number).is_none_or(|pty| pty.masters == 0))
+    }
+
     /// `is_in_background` for a write, which only TOSTOP forbids.
     pub(crate) fn writes_in_background(&mut self, file: FileNo) -> Result<bool, Errno> {
         let number = self.files.get(file).ops.pty_slave();

@@ -237,6 +237,9 @@ fn watch_directory(ctx: &mut Ctx, fd: i32, file: FileNo, events: u32) -> SysResu
 pub(super) fn set_flags(ctx: &mut Ctx, fd: i32, file: FileNo, flags: u32) -> SysResult {
     const SETTABLE: u32 = O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME;
     let open = ctx.kernel.files.get(file);
+    if (flags ^ open.flags) & O_ASYNC != 0 && ctx.kernel.is_hung_up(file) {
+        return Err(Errno::ENOTTY.into());
+    }
     let (held, ino, is_pipe) = (open.flags, open.ops.inode(), open.ops.pipe().is_some());
     let (fs, caller, _) = ctx.paths();
     if let (true, Some(ino)) = (flags & !held & O_NOATIME != 0, ino) {

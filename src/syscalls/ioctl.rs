@@ -45,13 +45,16 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             let open = ctx.kernel.files.get_mut(file);
             open.flags = if on { open.flags | O_NONBLOCK } else { open.flags & !O_NONBLOCK };
         }
+        _ if !of_any_file(command) && ctx.kernel.is_hung_up(file) => {
+            return Err(if command == TIOCSPGRP { Errno::ENOTTY } else { Errno::EIO }.into());
+        }
         FIONREAD => {
             let (files, mut cx) = ctx.file_ops();
             let open = files.get(file);
             let count = open.ops.readable_bytes(&mut cx, open.offset)?;
             put_u32(ctx.mem, arg, u32::try_from(count).unwrap_or(i32::MAX as u32))?;
         }
-        TIOCGPTPEER => return open_peer(ctx, file, arg as u32),
+        TIOCGPTPEER if is_pty(ctx, file) => return open_peer(ctx, file, arg as u32),
         FS_IOC_GETFLAGS | FS_IOC_SETFLAGS if keeps_flags(ctx, file) => {
             return file_flags(ctx, file, command == FS_IOC_SETFLAGS, arg);
         }
@@ -60,6 +63,9 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         }
         _ if changes_terminal(command) && ctx.kernel.is_in_background(file, SIGTTOU)? => {
             return Err(ctx.interrupted(Restart::WithFlag));
+        }
+        TIOCCONS if ctx.kernel.files.get(file).ops.pty_master().is_some() => {
+            return Err(Errno::EINVAL.into());
         }
         TIOCCONS | TIOCVHANGUP if is_pty(ctx, file) => {
             ctx.kernel.task().cred.require(CAP_SYS_ADMIN)?;
@@ -77,8 +83,9 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             return set_flags(ctx, fd as i32, file, flags);
         }
         FIOQSIZE => {
-            let ino =
-                inode_of(ctx, file, |body| matches!(body, Body::File(_) | Body::Dir(_) | Body::Proc(_)))?;
+            let ino = inode_of(ctx, file, |body| {
+                matches!(body, Body::File(_) | Body::Dir(_) | Body::Proc(_) | Body::Namespace(..))
+            })?;
             let bytes = ctx.kernel.fs.meta(ino).blocks * 512;
             put_u64(ctx.mem, arg, bytes)?;
         }
@@ -99,6 +106,14 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
         }
     }
     Ok(0)
+}
+
+/// Tells if a command is answered before the kind of file is asked (`do_vfs_ioctl`).
+fn of_any_file(command: u64) -> bool {
+    matches!(
+        command,
+        FIOASYNC | FIOQSIZE | FIGETBSZ | FIFREEZE | FITHAW | FS_IOC_FIEMAP | FICLONE | FICLONERANGE
+    )
 }
 
 /// Tells if a description is a side of a pseudo-terminal.
@@ -198,11 +213,9 @@ fn is_tree(body: &Body) -> bool {
 }
 
 /// TIOCGPTPEER: opens the slave of a pseudo-terminal whatever its name leads to; EIO while it is
-/// locked and for a slave, ENOTTY for other files.
+/// locked and for a slave.
 fn open_peer(ctx: &mut Ctx, file: FileNo, flags: u32) -> SysResult {
-    let ops = &ctx.kernel.files.get(file).ops;
-    let other = if ops.pty_slave().is_some() { Errno::EIO } else { Errno::ENOTTY };
-    let number = ops.pty_master().ok_or(other)?;
+    let number = ctx.kernel.files.get(file).ops.pty_master().ok_or(Errno::EIO)?;
     let pty = ctx.kernel.fs.ptys.get(number).filter(|pty| !pty.locked).ok_or(Errno::EIO)?;
     pty.may_open(&ctx.kernel.task().cred)?;
     let fs = &mut ctx.kernel.fs;

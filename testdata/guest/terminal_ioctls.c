@@ -2,7 +2,9 @@
 #include "cases.h"
 #include <asm/termbits.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 /* ioctl_tty(2) beyond what the C library's termios(3) needs; pty.c and jobs.c have that. */
 
@@ -229,6 +231,124 @@ static void from_the_background(void)
     }
     reap("session", pid, 0);
 }
+/* Bytes take a moment from side to side. */
+static void settle(void) { usleep(8000); }
+static void state(void)
+{
+    int in = -1, unsent = -1, at_master = -1, of_master = -1;
+    settle();
+    S(ioctl, s, FIONREAD, &in), S(ioctl, s, TIOCOUTQ, &unsent), S(ioctl, m, FIONREAD, &at_master), S(ioctl, m, TIOCOUTQ, &of_master);
+    struct pollfd both[2] = {{m, POLLIN | POLLOUT | POLLPRI, 0}, {s, POLLIN | POLLOUT | POLLPRI, 0}};
+    S(poll, both, 2, 0);
+    printf("%d %d, master %d %d; poll %x, master %x\n", in, unsent, at_master, of_master, both[1].revents, both[0].revents);
+}
+static void taken(const char *what, int fd)
+{
+    unsigned char buf[256];
+    settle();
+    long n = S(read, fd, buf, sizeof buf);
+    if (n < 0) {
+        show(what, n);
+        return;
+    }
+    printf("%s %ld:", what, n);
+    for (long i = 0; i < n; i++) printf(" %02x", buf[i]);
+    printf("\n");
+}
+#define TAKE(fd) taken("from " #fd, fd)
+#define PUT(fd, text) (show(#fd " gets " #text, S(write, fd, text, sizeof text - 1)), settle())
+static void modes(unsigned on, unsigned off, int how)
+{
+    struct termios t;
+    S(ioctl, s, TCGETS, &t), t.c_lflag = (t.c_lflag | on) & ~off, S(ioctl, s, how, &t);
+}
+static void flow(unsigned on, unsigned off, int how)
+{
+    struct termios t;
+    S(ioctl, s, TCGETS, &t), t.c_iflag = (t.c_iflag | on) & ~off, S(ioctl, s, how, &t);
+}
+static void stopped_and_started(void)
+{
+    open_pair();
+    IO(s, TCXONC, TCOOFF), PUT(m, "\021"), PUT(s, "a"), IO(s, TCXONC, TCOON), PUT(s, "b"), TAKE(m);
+    PUT(m, "\023"), PUT(s, "c"), IO(s, TCXONC, TCOON), PUT(s, "d"), IO(s, TCXONC, TCOOFF), IO(s, TCXONC, TCOON), PUT(s, "e"), TAKE(m);
+    PUT(m, "\023x\021"), TAKE(m), PUT(m, "\023abc"), TAKE(m), PUT(m, "\003"), TAKE(m);
+    PUT(m, "\023abc"), PUT(m, "\021"), TAKE(m), PUT(m, "d"), TAKE(m);
+    PUT(m, "\023"), PUT(m, "lost"), IO(s, TCFLSH, TCIOFLUSH), PUT(m, "\021"), TAKE(m);
+    PUT(m, "\023"), flow(0, IXON, TCSETS), PUT(s, "f"), TAKE(m), IO(s, TCXONC, TCOOFF);
+    PUT(m, "\003"), PUT(s, "g"), TAKE(m), IO(s, TCXONC, TCOON), PUT(s, "h"), TAKE(m);
+    IO(m, TCXONC, TCOOFF), state(), PUT(m, "x"), PUT(s, "y"), TAKE(m), IO(m, TCXONC, TCOON), PUT(m, "x\n"), TAKE(s), TAKE(m);
+    IO(s, TCXONC, TCIOFF), IO(s, TCXONC, TCION), TAKE(m), flow(IXON, 0, TCSETS);
+    IO(m, TCXONC, TCIOFF), state(), PUT(s, "z"), IO(m, TCXONC, TCION), settle(), PUT(s, "z"), TAKE(m);
+    IO(s, TCXONC, 4), IO(m, TCXONC, -1);
+}
+static void flushed(void)
+{
+    for (int side = 0; side < 2; side++)
+        for (int which = -1; which < 4; which++) {
+            open_pair();
+            PUT(m, "in\n"), PUT(s, "out\n");
+            printf("%s %d: ", side ? "master" : "slave", which), show("flush", S(ioctl, side ? m : s, TCFLSH, which));
+            state(), TAKE(s), TAKE(m), S(close, m), S(close, s);
+        }
+}
+static void packets(void)
+{
+    int on = 1, off = 0;
+    char one;
+    open_pair();
+    IO(m, TIOCPKT, &on), state(), TAKE(m);
+    IO(s, TCXONC, TCOOFF), state(), TAKE(m), IO(s, TCXONC, TCOON), state(), TAKE(m), IO(s, TCXONC, TCOOFF), IO(s, TCXONC, TCOON), TAKE(m);
+    IO(s, TCFLSH, TCIFLUSH), state(), TAKE(m), IO(s, TCFLSH, TCOFLUSH), TAKE(m), IO(s, TCFLSH, TCIOFLUSH), PUT(s, "data"), state(), TAKE(m), TAKE(m);
+    IO(m, TCFLSH, TCIOFLUSH), TAKE(m), IO(m, TCXONC, TCOOFF), TAKE(m), IO(m, TCXONC, TCOON), TAKE(m);
+    PUT(m, "\023"), TAKE(m), PUT(s, "no"), PUT(m, "\021"), TAKE(m), TAKE(m), PUT(m, "\003"), TAKE(m), TAKE(m), PUT(s, "kept"), PUT(m, "\034"), TAKE(m), TAKE(m);
+    flow(0, IXON, TCSETS), state(), TAKE(m), flow(IXON, 0, TCSETS), TAKE(m), flow(0, IXON, TCSETSF), TAKE(m), flow(IXON, 0, TCSETSW), TAKE(m);
+    modes(EXTPROC, 0, TCSETS), TAKE(m), modes(0, ECHO, TCSETS), TAKE(m), modes(ECHO, EXTPROC, TCSETS), TAKE(m), modes(0, 0, TCSETS), TAKE(m);
+    IO(s, TCXONC, TCOOFF), show("one byte", S(read, m, &one, 1)), num(one), IO(s, TCXONC, TCOON), IO(m, TIOCPKT, &on), TAKE(m);
+    IO(s, TCXONC, TCOOFF), IO(m, TIOCPKT, &off), TAKE(m), IO(m, TIOCPKT, &on), TAKE(m), IO(s, TCXONC, TCOON), TAKE(m);
+    PUT(s, "zz"), show("one byte", S(read, m, &one, 1)), num(one), TAKE(m);
+}
+static void edited_elsewhere(void)
+{
+    open_pair();
+    PUT(m, "par"), modes(EXTPROC, 0, TCSETS), state(), TAKE(s);
+    PUT(m, "a\003b\004\n\023"), state(), TAKE(s), PUT(m, "x"), modes(0, EXTPROC, TCSETS), state(), TAKE(s), PUT(m, "y\n"), TAKE(s);
+    modes(EXTPROC, 0, TCSETS), flow(ISTRIP | IUCLC, 0, TCSETS), PUT(m, "A\301\n"), TAKE(s), TAKE(m);
+}
+/* What a master writes while no slave is open waits for the next one. */
+static void one_side_closed(void)
+{
+    char name[64];
+    int number = 0, on = 1;
+    open_pair();
+    S(ioctl, m, TIOCGPTN, &number), snprintf(name, sizeof name, "/dev/pts/%d", number);
+    S(close, s), PUT(m, "x"), PUT(m, "y\n"), TAKE(m);
+    s = (int)S(open, name, O_RDWR | O_NOCTTY | O_NONBLOCK);
+    TAKE(s), PUT(m, "z\n"), TAKE(s), TAKE(m);
+    S(close, m);
+    IO(s, TIOCSCTTY, 0), IO(s, TIOCNOTTY, 0), IO(s, TIOCGPGRP, BAD), IO(s, TIOCSPGRP, BAD), IO(s, TIOCGSID, BAD), IO(s, FIONREAD, BAD);
+    IO(s, TIOCGPTPEER, 0), IO(s, TIOCCONS, 0), IO(s, TIOCVHANGUP, 0), IO(s, TIOCSTI, BAD), IO(s, 0x1234, 0), IO(s, 1, 0);
+    IO(s, FIOASYNC, &on), IO(s, FIONBIO, &on), IO(s, FIOCLEX, 0), show("F_SETFL", S(fcntl, s, F_SETFL, O_ASYNC | O_NONBLOCK));
+}
+static void of_other_files(void)
+{
+    static const unsigned commands[] = {TCGETS, TCSETS, TCFLSH, TIOCGWINSZ, TIOCSTI, TIOCGPTPEER, TIOCSCTTY, TIOCOUTQ, FIONREAD, FIOQSIZE, 0x1234};
+    long files[] = {S(open, "/dev/urandom", O_RDWR), S(open, "/proc/self/ns/uts", O_RDONLY), S(open, "/proc/self/mem", O_RDONLY), S(socket, AF_NETLINK, SOCK_RAW, 0), S(open, "/dev/null", O_RDWR)};
+    for (unsigned c = 0; c < sizeof commands / sizeof *commands; c++)
+        for (unsigned f = 0; f < sizeof files / sizeof *files; f++) {
+            char what[64], arg[64] = "";
+            snprintf(what, sizeof what, "command %#x of file %u", commands[c], f);
+            show(what, S(ioctl, files[f], commands[c], arg));
+        }
+    long e = S(epoll_create1, 0);
+    SINCE(609, -EINVAL, ioctl, e, TCGETS, 0), SINCE(609, -EINVAL, ioctl, e, FIONREAD, BAD), SINCE(609, -EINVAL, ioctl, e, TIOCGPTPEER, 0);
+    open_pair();
+    SINCE(513, -EFAULT, ioctl, s, TIOCSSERIAL, BAD), SINCE(513, -EFAULT, ioctl, m, TIOCSSERIAL, BAD);
+    IO(m, TIOCCONS, 0);
+    struct termios t;
+    S(ioctl, s, TCGETS, &t), t.c_cflag |= 04000000000, S(ioctl, s, TCSETS, &t), S(ioctl, s, TCGETS, &t);
+    is(release() < 600 || !(t.c_cflag & 04000000000));
+}
 int main(void)
 {
     CASE(speeds);
@@ -240,5 +360,11 @@ int main(void)
     CASE(who);
     CASE(its_own_terminal);
     CASE(from_the_background);
+    CASE(stopped_and_started);
+    CASE(flushed);
+    CASE(packets);
+    CASE(edited_elsewhere);
+    CASE(one_side_closed);
+    CASE(of_other_files);
     return 0;
 }

@@ -2,8 +2,9 @@
 //! polls what they watch.
 
 use crate::abi::errno::Errno;
+use crate::abi::fs::{EPIOCGPARAMS, EPIOCSPARAMS};
 use crate::guest::GuestMemory;
-use crate::kernel::file::operations::{FileOperations, Mode};
+use crate::kernel::file::operations::{FileContext, FileOperations, Mode};
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -30,6 +31,15 @@ impl FileOperations for Epoll {
 
     fn wait_queue(&self, _fs: &FileSystem) -> Option<QueueId> {
         Some(self.0)
+    }
+
+    fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        Err(Errno::EINVAL)
+    }
+
+    /// Parameters of busy polling, as in a kernel without CONFIG_NET_RX_BUSY_POLL.
+    fn ioctl(&mut self, _cx: &mut FileContext, command: u64, _arg: u64) -> Result<u64, Errno> {
+        Err(if matches!(command, EPIOCSPARAMS | EPIOCGPARAMS) { Errno::EOPNOTSUPP } else { Errno::EINVAL })
     }
 
     fn ignores_seeks(&self) -> bool {

@@ -39,6 +39,10 @@ impl FileOperations for NamespaceFile {
         Some(Errno::EINVAL)
     }
 
+    fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        Ok(0)
+    }
+
     fn ioctl(&mut self, _cx: &mut FileContext, command: u64, _arg: u64) -> Result<u64, Errno> {
         match command {
             NS_GET_NSTYPE => Ok(self.kind.flag()),

@@ -38,6 +38,10 @@ impl FileOperations for PageMap {
         Some(self.space)
     }
 
+    fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        Ok(0)
+    }
+
     fn has_offset(&self) -> bool {
         true
     }

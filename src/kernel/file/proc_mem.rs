@@ -75,6 +75,10 @@ impl FileOperations for ProcMem {
         self.space
     }
 
+    fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        Ok(0)
+    }
+
     fn has_offset(&self) -> bool {
         true
     }

@@ -19,6 +19,9 @@ use crate::kernel::wait_queue::QueueId;
 /// Major number of the slaves (`UNIX98_PTY_SLAVE_MAJOR`).
 const SLAVES: u32 = 136;
 
+/// Bytes of `struct serial_struct`.
+const SERIAL_SIZE: usize = 72;
+
 /// A side of a pseudo-terminal.
 #[derive(Clone, Debug)]
 pub(crate) struct PtySide {
@@ -54,6 +57,15 @@ impl PtySide {
         fs.queues.wake(here, mine);
         fs.queues.wake(there, other);
         fs.queues.fasync.notify(there, if other & POLLIN != 0 { Reason::In } else { Reason::Out });
+    }
+
+    /// Wakes who may go on after a change of the modes or of what waits. No signals come of it.
+    fn stir(&self, fs: &mut FileSystem) {
+        let Some(pty) = fs.ptys.get(self.number) else { return };
+        let told = pty.tty.packet.is_some_and(|status| status != 0);
+        let (master, slave) = pty.queues;
+        fs.queues.wake(master, WRITABLE | if told { READABLE | POLLPRI } else { 0 });
+        fs.queues.wake(slave, READABLE | WRITABLE);
     }
 
     /// Tells if the other side was open and is no more.
@@ -110,9 +122,13 @@ impl FileOperations for PtySide {
         let taken = match self.master {
             false if pty.masters == 0 => return Ok(0), // hung up
             false => pty.tty.take_input(buf, mode.nonblocking),
+            true if pty.tty.packet.is_some_and(|status| status != 0) => {
+                buf[0] = pty.tty.packet.replace(0).unwrap_or(0);
+                Taken::Bytes(1)
+            }
             true if pty.tty.output_len() == 0 => Taken::Nothing,
             true => {
-                let (head, rest) = buf.split_at_mut(usize::from(pty.packet));
+                let (head, rest) = buf.split_at_mut(usize::from(pty.tty.packet.is_some()));
                 head.fill(0); // TIOCPKT_DATA
                 Taken::Bytes(head.len() + pty.tty.take_output(rest))
             }
@@ -138,7 +154,7 @@ impl FileOperations for PtySide {
         bytes: &[u8],
     ) -> Result<usize, FileError> {
         let pty = self.pty(cx.fs)?;
-        if pty.masters == 0 || (self.master && self.is_alone(pty)) {
+        if pty.masters == 0 {
             return Err(Errno::EIO.into());
         }
         let count = if self.master { pty.tty.put_input(bytes) } else { pty.tty.put_output(bytes) };
@@ -163,7 +179,9 @@ impl FileOperations for PtySide {
             false => (pty.tty.has_input(), pty.tty.has_room()),
         };
         let hung_up = if self.is_alone(pty) { POLLHUP } else { 0 };
-        Ok(if readable { READABLE } else { 0 } | if writable { WRITABLE } else { 0 } | hung_up)
+        let told = self.master && pty.tty.packet.is_some_and(|status| status != 0);
+        let told = if told { READABLE | POLLPRI } else { 0 };
+        Ok(if readable { READABLE } else { 0 } | if writable { WRITABLE } else { 0 } | told | hung_up)
     }
 
     fn readable_bytes(&self, cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
@@ -188,27 +206,40 @@ impl FileOperations for PtySide {
                 pty.tty.flush_input();
             }
             pty.set_modes(modes);
+            self.stir(cx.fs);
             return Ok(0);
         }
         match command {
-            TCFLSH => match arg as u32 {
-                0 => pty.tty.flush_input(),
-                1 => pty.tty.flush_output(),
-                2 => {
-                    pty.tty.flush_input();
-                    pty.tty.flush_output();
+            TCFLSH => {
+                match (arg as u32, master) {
+                    (0 | 2, true) => pty.tty.flush_delivered(),
+                    (1, true) => {}
+                    (0, false) => pty.tty.flush_input(),
+                    (1, false) => pty.tty.flush_output(),
+                    (2, false) => {
+                        pty.tty.flush_input();
+                        pty.tty.flush_output();
+                    }
+                    _ => return Err(Errno::EINVAL),
                 }
-                _ => return Err(Errno::EINVAL),
-            },
-            TCXONC => match arg as u32 {
-                0 | 1 => pty.tty.stop(arg as u32 == 0),
-                2 | 3 => {}
-                _ => return Err(Errno::EINVAL),
-            },
+                self.stir(cx.fs);
+            }
+            TCXONC => {
+                match arg as u32 {
+                    which @ (0 | 1) => pty.tty.hold(master, which == 0),
+                    which @ (2 | 3) => {
+                        pty.tty.send_flow_key(master, which == 3);
+                        self.wake(cx.fs, 0, READABLE);
+                    }
+                    _ => return Err(Errno::EINVAL),
+                }
+                self.stir(cx.fs);
+            }
             TCSBRK | TCSBRKP | TIOCSBRK | TIOCCBRK => {}
             TIOCGWINSZ => copy_to_user(cx.mem, arg, &pty.winsize)?,
             TIOCSWINSZ => pty.set_winsize(get_array(cx.mem, arg)?),
-            TIOCOUTQ => put_u32(cx.mem, arg, if master { 0 } else { pty.tty.output_len() as u32 })?,
+            // What is written is with the other side at once.
+            TIOCOUTQ => put_u32(cx.mem, arg, 0)?,
             // There is no other line discipline than N_TTY.
             TIOCGETD => put_u32(cx.mem, arg, 0)?,
             TIOCSETD if get_u32(cx.mem, arg)? != 0 => return Err(Errno::EINVAL),
@@ -242,8 +273,15 @@ impl FileOperations for PtySide {
             TIOCGPTN if master => put_u32(cx.mem, arg, number)?,
             TIOCSPTLCK if master => pty.locked = get_u32(cx.mem, arg)? != 0,
             TIOCGPTLCK if master => put_u32(cx.mem, arg, u32::from(pty.locked))?,
-            TIOCPKT if master => pty.packet = get_u32(cx.mem, arg)? != 0,
-            TIOCGPKT if master => put_u32(cx.mem, arg, u32::from(pty.packet))?,
+            TIOCPKT if master => {
+                let on = get_u32(cx.mem, arg)? != 0;
+                pty.tty.packet = on.then(|| pty.tty.packet.unwrap_or(0));
+            }
+            TIOCGPKT if master => put_u32(cx.mem, arg, u32::from(pty.tty.packet.is_some()))?,
+            TIOCSSERIAL => {
+                get_bytes(cx.mem, arg, SERIAL_SIZE)?;
+                return Err(Errno::ENOTTY);
+            }
             _ => return Err(Errno::ENOTTY),
         }
         Ok(0)

@@ -83,6 +83,9 @@ impl FileOperations for Socket {
     }
 
     fn readable_bytes(&self, cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
+        if cx.fs.net.is_netlink(self.0) {
+            return Err(Errno::ENOTTY);
+        }
         Ok(cx.fs.net.readable(self.0)? as u64)
     }
 
@@ -91,7 +94,7 @@ impl FileOperations for Socket {
             return Ok(0);
         }
         let value = match command {
-            SIOCOUTQ => cx.fs.net.unsent(self.0)?,
+            SIOCOUTQ if !cx.fs.net.is_netlink(self.0) => cx.fs.net.unsent(self.0)?,
             SIOCATMARK => usize::from(cx.fs.net.at_mark(self.0)),
             _ => return Err(Errno::ENOTTY),
         };

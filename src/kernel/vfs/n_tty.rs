@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::abi::signal::signo::{SIGINT, SIGQUIT, SIGTSTP};
+use crate::abi::tty::*;
 use crate::kernel::vfs::termios::Termios;
 use crate::kernel::vfs::termios::bits::*;
 use crate::kernel::vfs::termios::places::*;
@@ -12,6 +13,11 @@ use crate::kernel::vfs::termios::places::*;
 const INPUT_MAX: usize = 4095;
 /// Bytes that wait for the master at most.
 const OUTPUT_MAX: usize = 65_536;
+/// Bytes of them that its own line discipline has already, which TCOFLUSH cannot take back.
+const DELIVERED_MAX: usize = 4095;
+/// Bytes of echoes that wait at most, and from how many on they do not wait for the end of a write.
+const ECHOES_MAX: usize = 4096;
+const ECHOES_ENOUGH: usize = 256;
 
 /// Nanoseconds of one unit of VTIME.
 const VTIME_UNIT: u64 = 100_000_000;
@@ -43,6 +49,14 @@ pub(crate) struct LineDiscipline {
     literal: bool,
     /// Output waits for VSTART.
     stopped: bool,
+    /// It waits for TCOON, since TCOOFF.
+    held: bool,
+    /// The master waits for its own TCOON.
+    master_held: bool,
+    /// Echoes of what was typed, up to the end of the write that brought it, and while output waits.
+    echoes: VecDeque<u8>,
+    /// TIOCPKT: reads of the master begin with a byte of control, and this is what it is to be told.
+    pub(crate) packet: Option<u8>,
     output: VecDeque<u8>,
     column: usize,
 }
@@ -58,6 +72,10 @@ impl LineDiscipline {
             typed: Vec::new(),
             literal: false,
             stopped: false,
+            held: false,
+            master_held: false,
+            echoes: VecDeque::new(),
+            packet: None,
             output: VecDeque::new(),
             column: 0,
         }
@@ -65,14 +83,18 @@ impl LineDiscipline {
 
     /// Bytes that wait, on the host.
     pub(super) fn bytes(&self) -> usize {
-        self.input.capacity() + self.output.capacity() + self.lines.capacity() * 16
+        self.input.capacity() + self.output.capacity() + self.lines.capacity() * 16 + self.echoes.capacity()
     }
 
     /// Sets the terminal's modes. Without ICANON what was typed is there at once, and with it what
-    /// is there is a line.
+    /// is there is a line. Without IXON output does not wait for a key.
     pub(crate) fn set_termios(&mut self, termios: Termios) {
-        let (was, is) = (self.termios.local(ICANON), termios.local(ICANON));
-        self.termios = termios;
+        let (was, is) = (self.termios.is_canonical(), termios.is_canonical());
+        self.note(termios.packet_status(&self.termios), TIOCPKT_NOSTOP | TIOCPKT_DOSTOP);
+        let old = std::mem::replace(&mut self.termios, termios);
+        if old.iflag & !self.termios.iflag & IXON != 0 {
+            self.start();
+        }
         if was && !is {
             self.lines.clear();
             self.input.extend(self.typed.drain(..));
@@ -81,21 +103,88 @@ impl LineDiscipline {
         }
     }
 
+    /// Notes what a master in packet mode is to be told, in the place of something else.
+    fn note(&mut self, status: u8, instead: u8) {
+        if let Some(packet) = &mut self.packet
+            && status != 0
+        {
+            let flow = status & (TIOCPKT_NOSTOP | TIOCPKT_DOSTOP | TIOCPKT_STOP | TIOCPKT_START);
+            *packet = *packet & !if flow != 0 { instead } else { 0 } | status;
+        }
+    }
+
     /// Drops what waits for the slave, TCIFLUSH.
     pub(crate) fn flush_input(&mut self) {
+        self.note(TIOCPKT_FLUSHREAD, 0);
         self.input.clear();
         self.lines.clear();
         self.typed.clear();
     }
 
-    /// Drops what waits for the master, TCOFLUSH.
+    /// Drops what has not reached the master, TCOFLUSH of the slave.
     pub(crate) fn flush_output(&mut self) {
-        self.output.clear();
+        self.note(TIOCPKT_FLUSHWRITE, 0);
+        self.output.truncate(DELIVERED_MAX);
     }
 
-    /// Stops output or lets it go on, TCOOFF and TCOON.
-    pub(crate) fn stop(&mut self, stopped: bool) {
-        self.stopped = stopped;
+    /// Drops what the master could read, TCIFLUSH of the master.
+    pub(crate) fn flush_delivered(&mut self) {
+        self.output.drain(..self.output.len().min(DELIVERED_MAX));
+    }
+
+    /// TCOOFF and TCOON of a side.
+    pub(crate) fn hold(&mut self, master: bool, on: bool) {
+        if master {
+            self.master_held = on;
+        } else if on {
+            self.held = true;
+            self.stop();
+        } else if std::mem::take(&mut self.held) {
+            self.restart();
+        }
+    }
+
+    /// TCIOFF and TCION of a side: the other one gets VSTOP or VSTART, even past a stop.
+    pub(crate) fn send_flow_key(&mut self, master: bool, on: bool) {
+        let key = if on { VSTART } else { VSTOP };
+        // The master has the keys of a fresh terminal.
+        let byte = if master { Termios::STANDARD.cc[key] } else { self.termios.cc[key] };
+        if master {
+            self.typed(byte);
+            self.settle_echoes();
+        } else if byte != 0 {
+            if self.stopped {
+                self.note(TIOCPKT_STOP, TIOCPKT_START);
+            }
+            self.output.push_back(byte);
+        }
+    }
+
+    fn stop(&mut self) {
+        if !std::mem::replace(&mut self.stopped, true) {
+            self.note(TIOCPKT_STOP, TIOCPKT_START);
+        }
+    }
+
+    /// Lets output go on, unless TCOOFF has stopped it.
+    fn start(&mut self) {
+        if !self.held {
+            self.restart();
+            self.settle_echoes();
+        }
+    }
+
+    /// Lets output go on. Echoes that wait go with what is written or typed next.
+    fn restart(&mut self) {
+        if std::mem::replace(&mut self.stopped, false) {
+            self.note(TIOCPKT_START, TIOCPKT_STOP);
+        }
+    }
+
+    fn settle_echoes(&mut self) {
+        if !self.stopped {
+            self.output.append(&mut self.echoes);
+        }
     }
 
     /// Bytes that a read of the slave would find, FIONREAD.
@@ -111,7 +200,11 @@ impl LineDiscipline {
     /// Tells if a read of the slave would return.
     pub(crate) fn has_input(&self) -> bool {
         let least = if self.termios.cc[VTIME] == 0 { usize::from(self.termios.cc[VMIN]).max(1) } else { 1 };
-        if self.termios.local(ICANON) { !self.lines.is_empty() } else { self.input.len() >= least }
+        match (self.termios.is_canonical(), self.termios.local(ICANON)) {
+            (true, _) => !self.lines.is_empty(),
+            (false, true) => !self.input.is_empty(),
+            (false, false) => self.input.len() >= least,
+        }
     }
 
     /// Tells if the slave can be written.
@@ -122,12 +215,12 @@ impl LineDiscipline {
     /// Tells if the master can be written: a line that is too long loses its end instead.
     pub(crate) fn takes_input(&self) -> bool {
         let held = self.input.len() + self.typed.len();
-        held < INPUT_MAX || (self.termios.local(ICANON) && self.lines.is_empty())
+        !self.master_held && (held < INPUT_MAX || (self.termios.is_canonical() && self.lines.is_empty()))
     }
 
     /// Takes what the slave reads: in canonical mode one line.
     pub(crate) fn take_input(&mut self, out: &mut [u8], nonblocking: bool) -> Taken {
-        if self.termios.local(ICANON) {
+        if self.termios.is_canonical() {
             let Some(len) = self.lines.pop_front() else { return Taken::Nothing };
             let count = len.min(out.len());
             for (to, from) in out.iter_mut().zip(self.input.drain(..count)) {
@@ -138,7 +231,10 @@ impl LineDiscipline {
             }
             return Taken::Bytes(count);
         }
-        let (least, time) = (usize::from(self.termios.cc[VMIN]), self.termios.cc[VTIME]);
+        let (least, time) = match self.termios.local(ICANON) {
+            true => (1, 0),
+            false => (usize::from(self.termios.cc[VMIN]), self.termios.cc[VTIME]),
+        };
         let (there, wanted) = (self.input.len(), least.min(out.len()));
         if there < wanted.max(1) && !(nonblocking && there > 0) && (least > 0 || time > 0) {
             let timer = time > 0 && (least == 0 || there > 0);
@@ -173,16 +269,26 @@ impl LineDiscipline {
 
     /// Writes what the slave writes; returns how many bytes there was room for.
     pub(crate) fn put_output(&mut self, bytes: &[u8]) -> usize {
+        self.settle_echoes();
         let mut done = 0;
         while done < bytes.len() && self.has_room() {
-            self.put(bytes[done]);
+            self.write(bytes[done]);
             done += 1;
         }
         done
     }
 
-    /// Writes a byte to the master with the changes of OPOST.
+    /// Echoes a byte, with the changes of OPOST.
     fn put(&mut self, byte: u8) {
+        std::mem::swap(&mut self.output, &mut self.echoes);
+        self.write(byte);
+        std::mem::swap(&mut self.output, &mut self.echoes);
+        let more = self.echoes.len().saturating_sub(ECHOES_MAX);
+        self.echoes.drain(..more);
+    }
+
+    /// Writes a byte to the master with the changes of OPOST.
+    fn write(&mut self, byte: u8) {
         let flags = self.termios.oflag;
         let on = |flag| flags & flag != 0;
         if !on(OPOST) {
@@ -241,30 +347,46 @@ impl LineDiscipline {
 
     /// Takes what the master writes through the line discipline; returns how many bytes.
     pub(crate) fn put_input(&mut self, bytes: &[u8]) -> usize {
+        self.settle_echoes();
         let mut done = 0;
         while done < bytes.len() && self.takes_input() {
             self.typed(bytes[done]);
             done += 1;
+            if self.echoes.len() >= ECHOES_ENOUGH {
+                self.settle_echoes();
+            }
         }
+        self.settle_echoes();
         done
     }
 
     fn typed(&mut self, byte: u8) {
-        let (iflag, canonical) = (self.termios.iflag, self.termios.local(ICANON));
+        let (iflag, canonical) = (self.termios.iflag, self.termios.is_canonical());
         let on = |flag| iflag & flag != 0;
         let mut byte = if on(ISTRIP) { byte & 0x7f } else { byte };
         if on(IUCLC) && self.termios.local(IEXTEN) {
             byte = byte.to_ascii_lowercase();
         }
+        if self.termios.local(EXTPROC) {
+            // The other end has seen to all keys and echoes.
+            if self.input.len() < INPUT_MAX {
+                self.input.push_back(byte);
+            }
+            return;
+        }
         if std::mem::take(&mut self.literal) {
             return self.keep(byte);
         }
         if on(IXON) {
-            if self.termios.is(VSTART, byte) || self.termios.is(VSTOP, byte) {
-                self.stopped = !self.termios.is(VSTART, byte);
-                return;
+            if self.termios.is(VSTART, byte) {
+                return self.start();
             }
-            self.stopped &= !on(IXANY);
+            if self.termios.is(VSTOP, byte) {
+                return self.stop();
+            }
+            if on(IXANY) {
+                self.start();
+            }
         }
         let key = [(VINTR, SIGINT), (VQUIT, SIGQUIT), (VSUSP, SIGTSTP)]
             .into_iter()
@@ -272,10 +394,13 @@ impl LineDiscipline {
         if let Some((_, signo)) = key {
             self.signals.push(signo);
             if !self.termios.local(NOFLSH) {
+                self.echoes.clear();
                 self.flush_input();
                 self.flush_output();
             }
-            self.stopped = false;
+            if on(IXON) {
+                self.start();
+            }
             if self.termios.local(ECHO) {
                 self.echo(byte);
             }
@@ -341,7 +466,7 @@ impl LineDiscipline {
         if self.termios.local(ECHO) {
             self.echo(byte);
         }
-        if self.termios.local(ICANON) {
+        if self.termios.is_canonical() {
             self.typed.push(byte);
         } else {
             self.input.push_back(byte);

@@ -23,8 +23,6 @@ pub(crate) struct Pty {
     pub(crate) winsize: [u8; 8],
     /// TIOCSPTLCK: the slave cannot be opened.
     pub(crate) locked: bool,
-    /// TIOCPKT: reads of the master begin with a byte of control.
-    pub(crate) packet: bool,
     /// TIOCEXCL of the master and of the slave: nobody else may open it.
     pub(crate) exclusive: [bool; 2],
     /// TIOCSLCKTRMIOS: the modes that stay as they are.
@@ -47,7 +45,6 @@ impl Pty {
             tty: LineDiscipline::new(),
             winsize: [0; 8],
             locked: true,
-            packet: false,
             exclusive: [false; 2],
             locked_modes: Termios::default(),
             session: 0,

@@ -1,6 +1,8 @@
 //! Modes of a terminal, termios(3).
 
 use crate::abi::tty::*;
+use bits::*;
+use places::*;
 
 /// Bits of `c_iflag`, `c_oflag` and `c_lflag` that are heeded.
 #[allow(missing_docs)]
@@ -31,6 +33,7 @@ pub(super) mod bits {
     pub(in crate::kernel::vfs) const ECHOCTL: u32 = 0o1000;
     pub(in crate::kernel::vfs) const ECHOKE: u32 = 0o4000;
     pub(in crate::kernel::vfs) const IEXTEN: u32 = 0o100000;
+    pub(in crate::kernel::vfs) const EXTPROC: u32 = 0o200000;
 }
 
 /// Places in `c_cc`.
@@ -63,6 +66,7 @@ const CS8: u32 = 0o60;
 const CREAD: u32 = 0o200;
 const PARENB: u32 = 0o400;
 const CLOCAL: u32 = 0o4000;
+const ADDRB: u32 = 0o4000000000;
 /// Place of the speed of input in `c_cflag`.
 const IBSHIFT: u32 = 16;
 
@@ -211,7 +215,7 @@ impl Termios {
         for (at, _) in locked.cc.iter().enumerate().filter(|(_, locked)| **locked != 0) {
             self.cc[at] = old.cc[at];
         }
-        self.cflag = self.cflag & !(CSIZE | PARENB) | CS8 | CREAD;
+        self.cflag = self.cflag & !(CSIZE | PARENB | ADDRB) | CS8 | CREAD;
         self
     }
 
@@ -228,6 +232,26 @@ impl Termios {
     /// Tells if a flag of `c_lflag` is set.
     pub(super) fn local(&self, flag: u32) -> bool {
         self.lflag & flag != 0
+    }
+
+    /// Tells if lines are made of what is typed.
+    pub(super) fn is_canonical(&self) -> bool {
+        self.lflag & (ICANON | EXTPROC) == ICANON
+    }
+
+    /// Tells if the usual keys stop and start output.
+    fn has_usual_flow(&self) -> bool {
+        self.iflag & IXON != 0 && self.cc[VSTOP] == 0o23 && self.cc[VSTART] == 0o21
+    }
+
+    /// What a master in packet mode is told of a change of the modes (`pty_set_termios`).
+    pub(super) fn packet_status(&self, old: &Termios) -> u8 {
+        let flow = match (old.has_usual_flow(), self.has_usual_flow()) {
+            (false, true) => TIOCPKT_DOSTOP,
+            (true, false) => TIOCPKT_NOSTOP,
+            _ => 0,
+        };
+        flow | if (self.lflag | old.lflag) & EXTPROC != 0 { TIOCPKT_IOCTL } else { 0 }
     }
 
     /// Tells if a byte is a control character, which 0 switches off.
