@@ -42,6 +42,7 @@ pub(crate) const AT_REMOVEDIR: u32 = 0x200;
 pub(crate) const AT_SYMLINK_FOLLOW: u32 = 0x400;
 pub(crate) const AT_NO_AUTOMOUNT: u32 = 0x800;
 pub(crate) const AT_EMPTY_PATH: u32 = 0x1000;
+pub(crate) const AT_EXECVE_CHECK: u32 = 0x1_0000;
 pub(crate) const AT_STATX_SYNC_TYPE: u32 = 0x6000;
 
 pub(crate) const PATH_MAX: usize = 4096;

@@ -177,8 +177,8 @@ impl Kernel {
 
     /// Gives up a hold on an address space. Its pages go when another one is loaded.
     pub(super) fn give_up_mm(&mut self, mm: MmId) {
-        if self.mms.release(mm).is_some() {
-            self.unused_spaces.push(space_of(mm));
+        if let Some(gone) = self.mms.release(mm) {
+            self.unused_spaces.push((space_of(mm), gone.exe_at));
         }
     }
 
@@ -187,8 +187,11 @@ impl Kernel {
         if self.unused_spaces.is_empty() || self.task().state == TaskState::Dead {
             return;
         }
-        for space in std::mem::take(&mut self.unused_spaces) {
+        for (space, program) in std::mem::take(&mut self.unused_spaces) {
             mem.drop_space(space);
+            if let Some(at) = program {
+                self.fs.let_go(at.ino, mem);
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use crate::abi::resource::Resource;
 use crate::abi::signal::{AltStack, bit, signo::SIGKILL};
 use crate::guest::{GuestMemory, SpaceId};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, Key, MmId, ProcessId, TaskId};
-use crate::kernel::mm::space_of;
+use crate::kernel::mm::{Mm, space_of};
 use crate::kernel::sched::{Call, WaitKey};
 use crate::kernel::state::Kernel;
 use crate::kernel::task::{Shared, Task};
@@ -158,7 +158,15 @@ impl Kernel {
     fn copy_mm(&mut self, mm: MmId, mem: &mut dyn GuestMemory) -> Result<MmId, Errno> {
         let copy = self.mms[mm].fork();
         mem.fork(space_of(self.mms.next_key())).map_err(|_| Errno::ENOMEM)?;
-        Ok(self.mms.add(copy))
+        Ok(self.add_mm(copy))
+    }
+
+    /// Adds an address space, which holds its program.
+    fn add_mm(&mut self, mm: Mm) -> MmId {
+        if let Some(at) = mm.exe_at {
+            self.fs.hold(at.ino);
+        }
+        self.mms.add(mm)
     }
 
     fn copy_handlers(&mut self, handlers: HandlersId, clear: bool) -> HandlersId {
@@ -221,7 +229,7 @@ impl Kernel {
         let mm = self.task().shared.mm;
         if self.mms.holders(mm) > 1 || self.files.shows(space_of(mm)) {
             let own = self.mms[mm].fork();
-            self.task_mut().shared.mm = self.mms.add(own);
+            self.task_mut().shared.mm = self.add_mm(own);
             self.give_up_mm(mm);
         }
     }

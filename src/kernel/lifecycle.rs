@@ -14,6 +14,7 @@ use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
 use crate::kernel::state::{Kernel, Parts};
 use crate::kernel::vfs::Ino;
+use crate::kernel::vfs::mount::At;
 
 /// Signals whose `si_code` has a meaning of its own (`sig_specific_sicodes`).
 const SPECIFIC_CODES: [i32; 7] = [SIGILL, SIGFPE, SIGSEGV, SIGBUS, SIGTRAP, SIGCHLD, SIGSYS];
@@ -149,6 +150,20 @@ impl Kernel {
         self.clear_timers(self.task().shared.process, false);
         for fd in self.fds().close_on_exec() {
             let _ = self.close(fd, mem); // it is open
+        }
+    }
+
+    /// Holds the place of a program that is about to run, before what leads there may be closed.
+    pub(crate) fn hold_program(&mut self, at: At) {
+        self.fs.hold(at.ino);
+        // Of a file that cannot be opened here its program has what it needs.
+        let _ = self.fs.hold_content(at.ino, true, false);
+    }
+
+    /// Gives a place that is held to the running task's address space, as that of its program.
+    pub(crate) fn set_program_place(&mut self, at: At, mem: &mut dyn GuestMemory) {
+        if let Some(old) = self.mm_mut().exe_at.replace(at) {
+            self.fs.let_go(old.ino, mem);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::abi::process::{PR_MDWE_NO_INHERIT, PR_MDWE_REFUSE_EXEC_GAIN};
 use crate::guest::{FileId, GuestMemory, PAGE_SIZE, Prot, SpaceId, VmFlags};
 use crate::kernel::aio::AioContext;
 use crate::kernel::arena::{Key, MmId};
+use crate::kernel::vfs::mount::At;
 
 /// Most bytes of arguments or environment that are shown, as many as execve(2) takes.
 const MAX_WORDS: u64 = 6 << 20;
@@ -47,6 +48,8 @@ pub struct Mm {
     pub exe: String,
     /// Device and number of the program's file.
     pub(crate) exe_file: Option<(u64, u64)>,
+    /// Its place in the tree, which is held.
+    pub(crate) exe_at: Option<At>,
     /// Arguments with which it was started.
     pub argv: Vec<Vec<u8>>,
     /// Environment with which it was started.
@@ -80,6 +83,7 @@ impl Mm {
         Mm {
             exe: String::new(),
             exe_file: None,
+            exe_at: None,
             argv: Vec::new(),
             envp: Vec::new(),
             places: Places::default(),
@@ -121,6 +125,7 @@ impl Mm {
         *self = Mm {
             exe: exe.path.as_ref().to_owned(),
             exe_file: Some((exe.device, exe.inode)),
+            exe_at: self.exe_at,
             argv: argv.to_vec(),
             envp: envp.to_vec(),
             places,

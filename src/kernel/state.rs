@@ -31,6 +31,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::task::{Shared, Task};
 use crate::kernel::task_charge::TaskCharge;
 use crate::kernel::transcript::Transcript;
+use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::{FileSystem, FsContext};
 use crate::kernel::wait_queue::QueueId;
 
@@ -65,7 +66,7 @@ pub struct Kernel {
     /// Numbers of waiting signals by user.
     pub(super) queued: Queued,
     /// Address spaces that nobody uses any more.
-    pub(super) unused_spaces: Vec<SpaceId>,
+    pub(super) unused_spaces: Vec<(SpaceId, Option<At>)>,
     /// Status of the first process, once it has ended.
     pub(super) first_end: Option<(Status, u64)>,
     /// A debugger wants to see a process before a signal ends it.

@@ -189,6 +189,9 @@ pub enum LoadError {
     /// Scripts run by scripts, too many of them; made by the caller, who counts.
     #[error("too many interpreters, each a #! script: Linux follows 5; name a program on the #! line")]
     ScriptLoop,
+    /// A script named by a descriptor that execve(2) closes; made by the caller, who knows.
+    #[error("its interpreter could not open it: the descriptor closes when it starts")]
+    ScriptCloses,
     /// One argument or variable over MAX_ARG_STRLEN.
     #[error("{what} {index} has {len} bytes: execve takes at most 131071 in one string; pass a file instead")]
     StringTooLong {
@@ -233,7 +236,7 @@ impl LoadError {
             | E::Entry(_) => LoadErrorKind::Invalid,
             E::ShortInterpreterName(_) | E::ShortSegment { .. } => LoadErrorKind::Io,
             E::EmptyInterpreterName => LoadErrorKind::Access,
-            E::MissingInterpreter(_) => LoadErrorKind::NotFound,
+            E::MissingInterpreter(_) | E::ScriptCloses => LoadErrorKind::NotFound,
             E::ScriptLoop => LoadErrorKind::Loop,
             E::StringTooLong { .. } | E::ArgumentsTooLong { .. } => LoadErrorKind::TooBig,
             E::StringHasNul { .. } => LoadErrorKind::Invalid,

@@ -41,6 +41,8 @@ pub(super) struct Prepared {
     argv: Vec<Vec<u8>>,
     envp: Vec<Vec<u8>>,
     execfn: Vec<u8>,
+    /// What the task's name is taken from.
+    comm: Vec<u8>,
 }
 
 fn failure(path: &str, error: &LoadError) -> LoadFailure {
@@ -70,7 +72,11 @@ fn head(source: &dyn PageSource) -> Vec<u8> {
     head
 }
 
-fn open(kernel: &mut Kernel, mem: &mut dyn GuestMemory, path: &[u8]) -> Result<ImageFile, LoadFailure> {
+pub(super) fn open(
+    kernel: &mut Kernel,
+    mem: &mut dyn GuestMemory,
+    path: &[u8],
+) -> Result<ImageFile, LoadFailure> {
     kernel.image(path, mem).map_err(|errno| {
         let shown = String::from_utf8_lossy(path);
         let what = match errno {
@@ -85,23 +91,34 @@ fn open(kernel: &mut Kernel, mem: &mut dyn GuestMemory, path: &[u8]) -> Result<I
     })
 }
 
-/// Finds the program at `path` and whatever it needs to start, following `#!` lines.
+/// A program that is about to be executed, and how it was named.
+pub(super) struct Start {
+    /// The program; `#!` is not yet followed.
+    pub image: ImageFile,
+    /// AT_EXECFN, the argument of a `#!` interpreter, and the task's name.
+    pub execfn: Vec<u8>,
+    /// The task has the name of the file instead.
+    pub nameless: bool,
+    /// The descriptor that the name begins with will be closed.
+    pub closes: bool,
+}
+
+/// Finds whatever a program needs to start, following `#!` lines.
 ///
 /// # Errors
 /// What is wrong with which file.
 pub(super) fn prepare(
     kernel: &mut Kernel,
     mem: &mut AddressSpace,
-    path: &[u8],
-    execfn: &[u8],
+    start: Start,
     argv: Vec<Vec<u8>>,
     envp: Vec<Vec<u8>>,
 ) -> Result<Prepared, LoadFailure> {
     let layout = *mem.layout();
-    let (mut argv, mut at) = (argv, path.to_vec());
+    let Start { image: mut program, execfn, nameless, closes } = start;
+    let mut argv = argv;
     // A script gets its path as it was given.
-    let mut name = execfn.to_vec();
-    let mut program = open(kernel, mem, &at)?;
+    let mut name = execfn.clone();
     for depth in 0.. {
         let head = head(&*program.source);
         if loader::file_kind(&head) != loader::FileKind::Script {
@@ -110,12 +127,14 @@ pub(super) fn prepare(
         if depth == script::MAX_DEPTH {
             return Err(failure(&program.path, &LoadError::ScriptLoop));
         }
+        if depth == 0 && closes {
+            return Err(failure(&program.path, &LoadError::ScriptCloses));
+        }
         let script = script::parse(&head).map_err(|error| failure(&program.path, &error))?;
         argv = script.argv(&name, &argv);
-        at.clone_from(&script.interpreter);
         name.clone_from(&script.interpreter);
         let script_path = program.path;
-        program = open(kernel, mem, &at).map_err(|error| LoadFailure {
+        program = open(kernel, mem, &script.interpreter).map_err(|error| LoadFailure {
             message: format!("{script_path}: its #! interpreter {}", error.message),
             ..error
         })?;
@@ -138,7 +157,8 @@ pub(super) fn prepare(
         }
         None => None,
     };
-    Ok(Prepared { program, image, interpreter, argv, envp, execfn: execfn.to_vec() })
+    let comm = if nameless { program.name().to_vec() } else { execfn.clone() };
+    Ok(Prepared { program, image, interpreter, argv, envp, execfn, comm })
 }
 
 impl Prepared {
@@ -149,7 +169,7 @@ impl Prepared {
     /// then.
     pub(super) fn start(self, kernel: &mut Kernel, machine: &mut Machine) -> Result<(), LoadFailure> {
         let layout = *machine.memory().layout();
-        let Prepared { program, image, interpreter, argv, envp, execfn } = self;
+        let Prepared { program, image, interpreter, argv, envp, execfn, comm } = self;
         let path = program.path.clone();
         let bias = image.program_bias(&layout);
         let program_end = image.brk_base.wrapping_add(bias);
@@ -186,7 +206,9 @@ impl Prepared {
             order: layout.stack_order,
         };
         let stack = stack::build(&spec).map_err(|error| failure(&path, &error))?;
+        kernel.hold_program(program.at);
         kernel.exec(machine.memory());
+        kernel.set_program_place(program.at, machine.memory());
         machine.load_space(kernel.space()); // a new one, if others still use the old one or look at it
         let memory = machine.memory();
         kernel.drop_unused_spaces(memory);
@@ -225,7 +247,7 @@ impl Prepared {
         let moved = |(start, end): (u64, u64)| (start.wrapping_add(bias), end.wrapping_add(bias));
         let (code, data) = (moved(code), moved(data));
         let places = Places { code, data, stack: stack.sp, args: stack.args, env: stack.env };
-        kernel.set_program(&program.id, &spec.execfn, &spec.argv, &spec.envp, places, &auxv);
+        kernel.set_program(&program.id, &comm, &spec.argv, &spec.envp, places, &auxv);
         machine.reset();
         let mut cpu = machine.cpu();
         cpu.set_gpr(Gpr::Rsp, stack.sp);

@@ -36,7 +36,7 @@ use crate::session::config::{Config, CountConfig, Limits, MachineConfig, Produce
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::guest::{Guest, StopConditions};
 use crate::session::kernel_stores::KernelStores;
-use crate::session::load;
+use crate::session::load::{self, Start};
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Pause, Stop};
 use crate::session::request::client;
@@ -348,7 +348,11 @@ fn load(program: &MachineConfig, kernel: &mut Kernel, machine: &mut Machine) -> 
         StackOrder::Linux => path,
         StackOrder::Valgrind => program.argv.first().map_or(path, |name| name.as_bytes()),
     };
-    load::prepare(kernel, machine.memory(), path, name, argv.clone(), envp)
+    load::open(kernel, machine.memory(), path)
+        .and_then(|image| {
+            let start = Start { image, execfn: name.to_vec(), nameless: false, closes: false };
+            load::prepare(kernel, machine.memory(), start, argv.clone(), envp)
+        })
         .and_then(|prepared| prepared.start(kernel, machine))
         .map_err(start_error)?;
     started(kernel, path, &argv, program.env.len());
@@ -392,9 +396,10 @@ fn start_timer(time: std::time::Duration, control: &Arc<Control>) -> Sender<()> 
 /// Replaces the program by another one, as execve(2); true on success. On failure the old program
 /// gets the error number if it is still there, and is killed if it is not.
 fn exec(machine: &mut Machine, guest: &mut Guest, request: ExecRequest) -> bool {
-    let ExecRequest { path, filename, argv, envp } = request;
+    let ExecRequest { image, filename, nameless, closes, argv, envp } = request;
     let call = (machine.cpu().gpr(Gpr::Rax), guest.kernel.task().tid);
-    let prepared = load::prepare(&mut guest.kernel, machine.memory(), path.as_bytes(), &filename, argv, envp);
+    let start = Start { image, execfn: filename, nameless, closes };
+    let prepared = load::prepare(&mut guest.kernel, machine.memory(), start, argv, envp);
     match prepared {
         Err(failure) => {
             executed(&mut guest.kernel, &mut machine.cpu(), call, Err(failure.errno));

@@ -12,7 +12,7 @@ use crate::kernel::file::operations::FileContext;
 use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::vfs::caller::Caller;
-use crate::kernel::vfs::{FileSystem, Time};
+use crate::kernel::vfs::{FileSystem, ImageFile, Time};
 
 /// The kernel's state and the calling task's registers and memory.
 pub(crate) struct Ctx<'a> {
@@ -62,11 +62,15 @@ pub(crate) type SysResult = Result<u64, Break>;
 /// A successful execve(2), for the session to carry out.
 #[derive(Clone, Debug)]
 pub(crate) struct ExecRequest {
-    /// Absolute path of the program in the guest's view; `#!` is not yet followed.
-    pub path: String,
+    /// The program; `#!` is not yet followed.
+    pub image: ImageFile,
     /// The name as the program gave it: AT_EXECFN, the argument of a `#!` interpreter, and the
     /// task's name.
     pub filename: Vec<u8>,
+    /// It was named by a descriptor alone: the task has the name of the file.
+    pub nameless: bool,
+    /// The descriptor that the name begins with will be closed, so that no interpreter finds it.
+    pub closes: bool,
     /// Arguments.
     pub argv: Vec<Vec<u8>>,
     /// Environment.

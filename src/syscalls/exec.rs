@@ -3,7 +3,7 @@
 
 use crate::abi::errno::Errno;
 
-use crate::abi::fs::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, PATH_MAX};
+use crate::abi::fs::{AT_EMPTY_PATH, AT_EXECVE_CHECK, AT_FDCWD, AT_SYMLINK_NOFOLLOW, PATH_MAX};
 use crate::abi::resource::Resource;
 use crate::guest::{GuestMemory, PageSource};
 use crate::kernel::uaccess::{get_u64, strncpy_from_user};
@@ -66,15 +66,18 @@ fn execve(ctx: &mut Ctx, [path, argv, envp, ..]: [u64; 6]) -> SysResult {
 
 /// execveat(2).
 fn execveat(ctx: &mut Ctx, [dirfd, path, argv, envp, flags, _]: [u64; 6]) -> SysResult {
-    if flags as u32 & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
-        return Err(Errno::EINVAL.into());
-    }
     exec(ctx, dirfd as i32, path, argv, envp, flags as u32)
 }
 
 /// In Linux's order: the path, the file, the arguments, and only then whether it is a program.
 fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) -> SysResult {
     let path = strncpy_from_user(ctx.mem, path, PATH_MAX)?.ok_or(Errno::ENAMETOOLONG)?;
+    if path.is_empty() && flags & AT_EMPTY_PATH == 0 {
+        return Err(Errno::ENOENT.into());
+    }
+    if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_EXECVE_CHECK) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
     let (fs, caller, mem) = ctx.paths();
     let image = fs.image_at(&caller, dirfd, &path, flags, mem)?;
     let mut room = Room::of(ctx.kernel.process().limits.soft(Resource::Stack));
@@ -84,9 +87,15 @@ fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) 
         // Since Linux 5.18 a program never sees an empty vector.
         argv.push(Vec::new());
     }
+    if flags & AT_EXECVE_CHECK != 0 {
+        return Ok(0);
+    }
     recognise(image.source.as_ref())?;
+    let nameless = path.is_empty();
+    let closes =
+        dirfd != AT_FDCWD && !path.starts_with(b"/") && ctx.kernel.fds().close_on_exec().contains(&dirfd);
     let filename = filename(dirfd, path);
-    Err(Break::Exec(ExecRequest { path: image.path, filename, argv, envp }))
+    Err(Break::Exec(ExecRequest { image, filename, nameless, closes, argv, envp }))
 }
 
 /// AT_EXECFN of the new program, execveat(2): relative to a descriptor it begins with `/dev/fd`.
@@ -231,7 +240,7 @@ mod tests {
         machine.put_words(DATA + 64, &[DATA + 5, DATA + 8, 0]);
         match machine.action(EXECVE, &[DATA, DATA + 64, 0]) {
             Action::Exec(request) => {
-                assert!(request.path.starts_with('/'));
+                assert!(request.image.path.starts_with('/'));
                 assert_eq!(request.filename, b"/bin/sh", "not where a link leads");
                 assert_eq!((request.argv, request.envp), (vec![b"sh".to_vec(), b"-c".to_vec()], vec![]));
             }

@@ -112,14 +112,18 @@ static inline void unfiltered(void)
         lacks("a seccomp filter answers system calls here (docker run --security-opt seccomp=unconfined)");
 }
 
-/* The kernel's release: 510 for 5.10. */
+/* The kernel's release: 510 for 5.10. The emulated machine's is beyond all, as it must answer as the newest does. */
 static inline int release(void)
 {
-    struct utsname name;
+    static int known;
+    char text[256] = "";
     int major = 0, minor = 0;
-    uname(&name);
-    sscanf(name.release, "%d.%d", &major, &minor);
-    return major * 100 + minor;
+    if (known)
+        return known;
+    long fd = S(open, "/proc/version", O_RDONLY);
+    S(read, fd, text, sizeof text - 1), S(close, fd);
+    sscanf(text, "Linux version %d.%d", &major, &minor);
+    return known = strstr(text, " (cgemu) ") ? 9900 : major * 100 + minor;
 }
 
 /* A call that Linux has since a release, and its result there; older ones are not asked. */

@@ -11,6 +11,7 @@ use crate::kernel::process::Process;
 use crate::kernel::sched::TaskState;
 use crate::kernel::task::Task;
 use crate::kernel::vfs::context::FsContext;
+use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::node::Subject;
 
 /// The owner of the files of a process in `/proc`.
@@ -166,9 +167,10 @@ impl<'a> TaskTable<'a> {
         Some(task.namespaces.get(link).unwrap_or(task.cred.user_ns.id))
     }
 
-    /// The path of its program; none once it has ended.
-    pub(crate) fn exe(&self, subject: Subject) -> Option<&'a [u8]> {
-        self.live_task(subject).map(|task| self.mms[task.shared.mm].exe.as_bytes())
+    /// The path of its program and its place; none once it has ended.
+    pub(crate) fn exe(&self, subject: Subject) -> Option<(&'a [u8], Option<At>)> {
+        let mm = &self.mms[self.live_task(subject)?.shared.mm];
+        Some((mm.exe.as_bytes(), mm.exe_at))
     }
 
     /// Its address space; none once it has ended.

@@ -1,5 +1,6 @@
 //! Files as the source of mappings, and as programs for execve(2).
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::kernel::vfs::host::as_path;
 use crate::kernel::vfs::host_handle::HostSource;
 use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::resolve::DELETED;
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Bytes behind a mapping.
@@ -41,6 +43,24 @@ pub struct ImageFile {
     pub owner: User,
     /// Absolute path in the guest's view, without symbolic links.
     pub path: String,
+    /// Its place in the tree.
+    pub(crate) at: At,
+}
+
+impl fmt::Debug for ImageFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ImageFile").field(&self.path).finish()
+    }
+}
+
+impl ImageFile {
+    /// The last part of its path, without a word that it is deleted: the name of its directory
+    /// entry.
+    pub(crate) fn name(&self) -> &[u8] {
+        let path = self.path.as_bytes();
+        let path = path.strip_suffix(DELETED).unwrap_or(path);
+        path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+    }
 }
 
 fn text(path: &[u8]) -> Arc<str> {
@@ -131,6 +151,9 @@ impl FileSystem {
             }
             let link = caller.fd_link(dirfd)?;
             let at = At { mount: link.mount, ino: link.inode.ok_or(Errno::EACCES)? };
+            if matches!(self.node(at.ino).kind(), S_IFLNK) {
+                return Err(Errno::ELOOP);
+            }
             return self.image_of(caller, at, &link.path, mem);
         }
         let found = match self.locate(caller, dirfd, path, flags & AT_SYMLINK_NOFOLLOW == 0) {
@@ -139,17 +162,10 @@ impl FileSystem {
             found => found?,
         };
         let at = found.there()?;
-        let ino = at.ino;
-        if self.node(ino).kind() == S_IFLNK {
+        if self.node(at.ino).kind() == S_IFLNK {
             return Err(Errno::ELOOP);
         }
-        // A program reached by `/proc/self/exe` has the name of the program, not of the link.
-        let path = match &self.node(ino).host {
-            Some(host) if found.dir != caller.context.cwd.ino && self.node(found.dir).synthetic => {
-                self.policy.in_guest(&host.path).into()
-            }
-            _ => self.path_in(caller.context.root, &found),
-        };
+        let path = self.path_in(caller.context.root, &found);
         self.image_of(caller, at, &path, mem)
     }
 
@@ -184,9 +200,11 @@ impl FileSystem {
         let host_path = node.host.as_ref().filter(|_| on_host).map(|host| as_path(&host.path).into());
         let set_id = if flags & MS_NOSUID != 0 { S_ISUID | S_ISGID } else { 0 };
         let (mode, owner) = (node.mode & !set_id, User { uid: node.uid, gid: node.gid });
-        let id = self.file_id(ino, path);
-        let path = String::from_utf8_lossy(path).into_owned();
+        let gone = node.unlinked() && !path.ends_with(DELETED);
+        let path = [path, if gone { DELETED } else { b"" }].concat();
+        let path = String::from_utf8_lossy(&path).into_owned();
+        let id = self.file_id(ino, path.as_bytes());
         self.forget_if_unused(ino, mem);
-        Ok(ImageFile { source, id, host_path, mode, owner, path })
+        Ok(ImageFile { source, id, host_path, mode, owner, path, at: At { mount, ino } })
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Found {
     pub(crate) mount_there: MountId,
     /// The path ended in a slash: it may only name a directory.
     pub(crate) slash: bool,
+    /// The path of what a link of `/proc` has led to, if that is a file.
+    pub(crate) path: Option<Arc<[u8]>>,
 }
 
 impl Found {
@@ -64,11 +66,12 @@ impl From<bool> for Last {
 }
 
 /// Suffix that proc(5) gives the path of a file without a name.
-const DELETED: &[u8] = b" (deleted)";
+pub(super) const DELETED: &[u8] = b" (deleted)";
 
 /// Target of a magic link.
 enum Jump {
-    To(At),
+    /// What the link stands for; of a file the path that it was found by, too.
+    To(At, Option<Arc<[u8]>>),
     Path(Vec<u8>),
 }
 
@@ -108,7 +111,8 @@ impl FileSystem {
             if name.is_empty() {
                 let name = b"/".to_vec();
                 let At { mount, ino } = at;
-                return Ok(Found { mount, dir: ino, name, ino: Some(ino), mount_there: mount, slash: true });
+                let (dir, ino, mount_there) = (ino, Some(ino), mount);
+                return Ok(Found { mount, dir, name, ino, mount_there, slash: true, path: None });
             }
             let dir = at.ino;
             if !self.node(dir).is_dir() {
@@ -139,6 +143,7 @@ impl FileSystem {
                 ino: there.map(|there| there.ino),
                 mount_there: there.map_or(at.mount, |there| there.mount),
                 slash,
+                path: None,
             };
             let Some(child) = child else {
                 if !last || !matches!(last_name, Last::Create | Last::Parent) {
@@ -182,7 +187,7 @@ impl FileSystem {
                         Errno::ENXIO if !last || slash => Errno::ENOTDIR,
                         error => error,
                     })?;
-                    if let (Jump::To(to), true) = (&jump, how & RESOLVE_NO_XDEV != 0)
+                    if let (Jump::To(to, _), true) = (&jump, how & RESOLVE_NO_XDEV != 0)
                         && to.mount != at.mount
                     {
                         return Err(Errno::EXDEV);
@@ -209,13 +214,13 @@ impl FileSystem {
                     target.extend_from_slice(&tail);
                     rest = target;
                 }
-                Some(Jump::To(to)) if last => {
+                Some(Jump::To(to, path)) if last => {
                     if slash && !self.node(to.ino).is_dir() {
                         return Err(Errno::ENOTDIR);
                     }
-                    return Ok(found(name, Some(to)));
+                    return Ok(Found { path, ..found(name, Some(to)) });
                 }
-                Some(Jump::To(to)) => {
+                Some(Jump::To(to, _)) => {
                     links += 1;
                     at = to;
                     rest = tail;
@@ -263,18 +268,26 @@ impl FileSystem {
         tasks.number(pid_ns, subject).ok_or(Errno::ENOENT)?;
         tasks.may_look_into(subject)?;
         Ok(match magic {
-            Magic::Exe => Jump::Path(tasks.exe(subject).ok_or(Errno::ENOENT)?.to_vec()),
-            Magic::Cwd => Jump::To(tasks.places(subject).ok_or(Errno::ENOENT)?.cwd),
-            Magic::Root => Jump::To(tasks.places(subject).ok_or(Errno::ENOENT)?.root),
+            Magic::Exe => {
+                let (path, at) = tasks.exe(subject).ok_or(Errno::ENOENT)?;
+                match at {
+                    Some(at) => Jump::To(at, Some(path.into())),
+                    None => Jump::Path(path.to_vec()),
+                }
+            }
+            Magic::Cwd => Jump::To(tasks.places(subject).ok_or(Errno::ENOENT)?.cwd, None),
+            Magic::Root => Jump::To(tasks.places(subject).ok_or(Errno::ENOENT)?.root, None),
             Magic::Fd(fd) => {
                 let link = caller.files.link(caller.file_of(Some(subject), fd)?);
                 // Without a target no name leads there; callers that need none go on with the
                 // descriptor.
-                Jump::To(At { mount: link.mount, ino: link.target.ok_or(Errno::ENXIO)? })
+                let at = At { mount: link.mount, ino: link.target.ok_or(Errno::ENXIO)? };
+                Jump::To(at, Some(link.path))
             }
             Magic::Namespace(link) => {
                 let id = tasks.namespace(subject, link).ok_or(Errno::ENOENT)?;
-                Jump::To(At { mount: MountId::NONE, ino: self.namespace_node(id).ok_or(Errno::ENOENT)? })
+                let ino = self.namespace_node(id).ok_or(Errno::ENOENT)?;
+                Jump::To(At { mount: MountId::NONE, ino }, None)
             }
             Magic::Pid | Magic::Thread => return Err(Errno::EACCES),
         })
@@ -306,7 +319,11 @@ impl FileSystem {
             }
             _ => match self.jump(caller, ino, magic)? {
                 Jump::Path(path) => (path, false),
-                Jump::To(to) => (self.path_of(caller.context.root, to), self.node(to.ino).unlinked()),
+                Jump::To(to, path) => {
+                    let path = path.map(|path| path.to_vec());
+                    let path = path.unwrap_or_else(|| self.path_of(caller.context.root, to));
+                    (path, self.node(to.ino).unlinked())
+                }
             },
         };
         if gone && text.first() == Some(&b'/') && !text.ends_with(DELETED) {
@@ -444,6 +461,7 @@ impl FileSystem {
         match (&found.name[..], there) {
             (b"." | b".." | b"/", Some(there)) => self.path_of(root, there).into(),
             (_, Some(there)) if self.node(there.ino).is_dir() => self.path_of(root, there).into(),
+            _ if let Some(path) = &found.path => path.clone(),
             _ => host::join(&self.path_of(root, At { mount: found.mount, ino: found.dir }), &found.name),
         }
     }

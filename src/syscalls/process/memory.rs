@@ -162,6 +162,8 @@ fn set_exe_file(ctx: &mut Ctx, fd: i32) -> Result<(), Errno> {
     if old.is_some() && ctx.mem.mappings().iter().any(of_old) {
         return Err(Errno::EBUSY);
     }
+    ctx.kernel.hold_program(image.at);
+    ctx.kernel.set_program_place(image.at, ctx.mem);
     let mm = ctx.kernel.mm_mut();
     (mm.exe, mm.exe_file) = (image.path, Some((image.id.device, image.id.inode)));
     Ok(())
