@@ -450,6 +450,10 @@ impl GuestMemory for FakeMemory {
         false // it takes the bytes when it maps
     }
 
+    fn is_object_stored_to(&self, _object: ObjectId) -> bool {
+        false
+    }
+
     fn object_take_views(&mut self, _object: ObjectId, _device: u64, _inode: u64) {}
 
     fn object_release(&mut self, object: ObjectId) {

@@ -93,7 +93,7 @@ pub enum Backing {
     /// Zeroed memory.
     Anonymous,
     /// A view of a file from `offset` (a multiple of the page size) that nobody has changed yet
-    /// (`object_take_views`), or of code as it was.
+    /// (`object_take_views`).
     File {
         /// The file.
         source: Arc<dyn PageSource>,
@@ -399,8 +399,9 @@ pub trait GuestMemory {
     /// file, as many as the number says, read page by page when they are first touched; then zeros.
     /// `u64::MAX` means all that the file ever has: changes to the object are made there too.
     fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId;
-    /// Returns whether a file, by the numbers of its `FileId`, is behind a `Backing::File`, private
-    /// code left out.
+    /// Returns whether a shared mapping of an object may ever be stored to.
+    fn is_object_stored_to(&self, object: ObjectId) -> bool;
+    /// Returns whether a file, by the numbers of its `FileId`, is behind a `Backing::File`.
     fn is_file_viewed(&self, device: u64, inode: u64) -> bool;
     /// Makes these mappings of a file views of an object, which has the file's bytes.
     fn object_take_views(&mut self, object: ObjectId, device: u64, inode: u64);

@@ -281,7 +281,7 @@ mod tests {
             overrun: 0,
         };
         for (id, realtime, absolute) in [(0, true, true), (1, true, false), (2, false, true)] {
-            let id = timers.take_id(None).expect("room");
+            assert_eq!(timers.take_id(None), Ok(id));
             timers.create(id, PosixTimer { realtime, ..timer });
             timers.set_time(id, Alarm { expires: Some(900), interval: 0 }, absolute).expect("a timer");
         }

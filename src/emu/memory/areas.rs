@@ -61,12 +61,10 @@ enum Behind {
 }
 
 impl Area {
-    /// The thing behind it that several areas may show. Private code shows the file as it was.
+    /// The thing behind it that several areas may show.
     fn behind(&self) -> Option<Behind> {
         match (&self.backing, &self.file) {
-            (Backing::File { shared, .. }, Some(file)) if *shared || !self.prot.allows(Prot::EXEC) => {
-                Some(Behind::File(file.device, file.inode))
-            }
+            (Backing::File { .. }, Some(file)) => Some(Behind::File(file.device, file.inode)),
             (backing, _) => backing.object().map(|(object, _)| Behind::Object(object)),
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::emu::memory::areas::{Areas, GrowthLimits};
+use crate::emu::memory::areas::{Area, Areas, GrowthLimits};
 use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::space::{Access, AddressSpace, Break};
 use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, MemoryUsage, ObjectId};
@@ -209,6 +209,11 @@ impl GuestMemory for AddressSpace {
 
     fn is_file_viewed(&self, device: u64, inode: u64) -> bool {
         self.all_areas().any(|areas| areas.of_file(device, inode).next().is_some())
+    }
+
+    fn is_object_stored_to(&self, object: ObjectId) -> bool {
+        let stored_to = |(_, area): (u64, &Area)| area.is_shared() && area.may_write;
+        self.all_areas().any(|areas| areas.of_object(object).any(stored_to))
     }
 
     fn object_take_views(&mut self, object: ObjectId, device: u64, inode: u64) {

@@ -85,14 +85,21 @@ impl FileSystem {
     }
 
     /// Makes a file ready for a change of its bytes, which every mapping of it has to show: those
-    /// made while the host's bytes were enough become mappings of its object.
+    /// made of its bytes as they were become mappings of its object.
     fn begin_change(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
-        let on_host = matches!(self.node(ino).body, Body::File(Content::Host(_)));
-        if on_host && self.viewed_file(ino, mem).is_some() {
-            self.share(ino, mem)?;
-            return Ok(());
+        if self.viewed_file(ino, mem).is_none() {
+            return self.copy_up(ino);
         }
-        self.copy_up(ino)
+        let object = self.share(ino, mem)?;
+        self.turn_views(ino, object, mem);
+        Ok(())
+    }
+
+    /// Makes the mappings of a file's bytes as they were mappings of its object.
+    pub(super) fn turn_views(&self, ino: Ino, object: ObjectId, mem: &mut dyn GuestMemory) {
+        if let Some((device, inode)) = self.viewed_file(ino, mem) {
+            mem.object_take_views(object, device, inode);
+        }
     }
 
     /// Device and number of an inode that is mapped as it is on the host.
@@ -412,12 +419,9 @@ impl FileSystem {
                 return Err(why.into());
             }
         }
-        let views = self.viewed_file(ino, mem);
         let object = Object { id, len: pages.len(), base, through };
         self.node_mut(ino).body = Body::File(Content::Object(object));
-        if let Some((device, inode)) = views {
-            mem.object_take_views(id, device, inode);
-        }
+        self.turn_views(ino, id, mem);
         Ok(id)
     }
 

@@ -85,8 +85,9 @@ impl FileSystem {
         }
     }
 
-    /// The bytes of a file for a private mapping. Code (`exec`) is never a view of an object, so
-    /// that it can be told which file it is from. ENODEV for files that cannot be mapped.
+    /// The bytes of a file for a private mapping. Code (`exec`) is a view of an object only where
+    /// bytes may change unseen, so that it can be told which file it is from. ENODEV for files that
+    /// cannot be mapped.
     pub(crate) fn private_source(
         &mut self,
         ino: Ino,
@@ -94,7 +95,9 @@ impl FileSystem {
         mem: &mut dyn GuestMemory,
     ) -> Result<Source, Errno> {
         match &self.node(ino).body {
-            Body::File(Content::Object(object)) if !exec => Ok(Source::Object(object.id)),
+            Body::File(Content::Object(object)) if !exec || mem.is_object_stored_to(object.id) => {
+                Ok(Source::Object(object.id))
+            }
             Body::File(Content::Pages(_)) if !exec => Ok(Source::Object(self.share(ino, mem)?)),
             Body::File(_) => Ok(Source::View(self.snapshot(ino, mem)?)),
             _ => Err(Errno::ENODEV),
@@ -118,7 +121,11 @@ impl FileSystem {
         if write && self.node(ino).seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
             return Err(Errno::EPERM);
         }
-        Ok(Source::Object(self.share(ino, mem)?))
+        let object = self.share(ino, mem)?;
+        if write {
+            self.turn_views(ino, object, mem);
+        }
+        Ok(Source::Object(object))
     }
 
     /// The program that a path leads to, for the loader: ENOENT and the like, EACCES if it may not
