@@ -64,6 +64,8 @@ pub(crate) struct Locks {
     /// Locks of flock(2): the description, and whether it is exclusive.
     whole: BTreeMap<Locked, Vec<(FileNo, bool, i32)>>,
     records: BTreeMap<Locked, Vec<Record>>,
+    /// Number of records in all.
+    count: usize,
     /// Things whose locks have become fewer or less.
     freed: Vec<Locked>,
 }
@@ -110,11 +112,11 @@ impl Locks {
         if !unlock && self.conflict(at, &wanted).is_some() {
             return Err(Errno::EAGAIN);
         }
-        let count: usize = self.records.values().map(Vec::len).sum();
-        if count + 2 > RECORDS_MAX && !unlock {
+        if self.count + 2 > RECORDS_MAX && !unlock {
             return Err(Errno::ENOLCK);
         }
         let held = self.records.entry(at).or_default();
+        let before = held.len();
         // Locks of one holder stand together, where its first one was.
         let place = held.iter().position(|record| record.holder == wanted.holder).unwrap_or(held.len());
         let mut mine: Vec<Record> = held.extract_if(.., |record| record.holder == wanted.holder).collect();
@@ -148,6 +150,7 @@ impl Locks {
         }
         kept.sort_by_key(|record| record.start);
         held.splice(place..place, kept);
+        self.count = self.count - before + held.len();
         if held.is_empty() {
             self.records.remove(&at);
         }
@@ -189,6 +192,7 @@ impl Locks {
         if let Some(held) = self.records.get_mut(&at) {
             let before = held.len();
             held.retain(|record| !gone(record.holder));
+            self.count -= before - held.len();
             if held.len() < before {
                 self.freed.push(at);
             }
@@ -229,7 +233,7 @@ mod tests {
         assert_eq!(locks.set(AT, record(0, LAST_BYTE, false), false), Ok(()));
         assert_eq!(ranges(&locks), [(0, LAST_BYTE, false)]);
         locks.closed(AT, 1);
-        assert!(locks.records.is_empty());
+        assert!(locks.records.is_empty() && locks.count == 0);
     }
 
     #[test]

@@ -79,6 +79,8 @@ pub(crate) struct Entry<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Ids<T> {
     entries: BTreeMap<u32, Entry<T>>,
+    /// Places by key, of those that have one.
+    keys: BTreeMap<i32, u32>,
     /// Place that was given last.
     last: Option<u32>,
     /// Count in the identifiers that are given now.
@@ -93,7 +95,15 @@ pub(crate) struct Ids<T> {
 impl<T: Charged> Ids<T> {
     /// A table of at most so many objects.
     pub(crate) fn new(most: usize) -> Ids<T> {
-        Ids { entries: BTreeMap::new(), last: None, seq: 0, most, touched: Vec::new(), charged: 0 }
+        Ids {
+            entries: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            last: None,
+            seq: 0,
+            most,
+            touched: Vec::new(),
+            charged: 0,
+        }
     }
 
     /// The identifier of the object with a key, which is made if flags say so: shmget(2) and its
@@ -109,7 +119,7 @@ impl<T: Charged> Ids<T> {
         fits: impl FnOnce(&T) -> Result<(), Errno>,
         make: impl FnOnce() -> Result<T, Errno>,
     ) -> Result<i32, Errno> {
-        let known = self.entries.values().find(|entry| key != IPC_PRIVATE && entry.perm.key == key);
+        let known = self.keys.get(&key).and_then(|at| self.entries.get(at));
         match known {
             Some(_) if flags & IPC_CREAT != 0 && flags & IPC_EXCL != 0 => Err(Errno::EEXIST),
             Some(entry) => {
@@ -139,6 +149,9 @@ impl<T: Charged> Ids<T> {
         }
         self.last = Some(at);
         let id = (self.seq << IPCMNI_SHIFT | at) as i32;
+        if perm.key != IPC_PRIVATE {
+            self.keys.insert(perm.key, at);
+        }
         self.entries.insert(at, Entry { id, perm, object, charge: 0, touched: true });
         self.touched.push(at);
         id
@@ -173,9 +186,19 @@ impl<T: Charged> Ids<T> {
     /// Removes an object.
     pub(crate) fn remove(&mut self, id: i32) -> Option<T> {
         self.find(id).ok()?;
+        self.forget_key(id);
         let entry = self.entries.remove(&Self::place(id))?;
         self.charged -= entry.charge;
         Some(entry.object)
+    }
+
+    /// Takes the key of an object away, so that it is not found by it any more.
+    pub(crate) fn forget_key(&mut self, id: i32) {
+        let Ok(entry) = self.find_mut(id) else { return };
+        let key = std::mem::replace(&mut entry.perm.key, IPC_PRIVATE);
+        if key != IPC_PRIVATE {
+            self.keys.remove(&key);
+        }
     }
 
     /// The objects by their places.
@@ -236,6 +259,17 @@ mod tests {
         assert_eq!((given[0], given[63], given[64], given[65]), (0, 63, 1 << 15, 1 << 15 | 1));
         assert_eq!(ids.find(given[0]).err(), Some(Errno::EINVAL));
         assert_eq!((ids.charged(), ids.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_key_is_free_when_its_object_is_gone_or_hidden() {
+        let mut ids = Ids::new(10);
+        let ids = &mut ids;
+        assert_eq!((make(ids, 7), make(ids, IPC_PRIVATE), make(ids, IPC_PRIVATE)), (Ok(0), Ok(1), Ok(2)));
+        ids.forget_key(0);
+        assert_eq!((make(ids, 7), ids.len()), (Ok(3), 4));
+        assert_eq!((ids.remove(0), make(ids, 7)), (Some(100), Ok(3)));
+        assert_eq!((ids.remove(3), make(ids, 7)), (Some(100), Ok(4)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Segments of shared memory, shmget(2).
 
-use crate::abi::ipc::{IPC_PRIVATE, SHM_DEST};
+use crate::abi::ipc::SHM_DEST;
 use crate::guest::{GuestMemory, ObjectId};
 use crate::kernel::ipc::ids::{Charged, Ids};
 
@@ -29,8 +29,8 @@ impl Charged for Segment {
 impl Ids<Segment> {
     /// Removes a segment, IPC_RMID: while it is attached it stays, without a key.
     pub(crate) fn destroy(&mut self, id: i32, mem: &mut dyn GuestMemory) {
+        self.forget_key(id);
         if let Ok(entry) = self.find_mut(id) {
-            entry.perm.key = IPC_PRIVATE;
             entry.perm.mode |= SHM_DEST;
         }
         self.sweep(mem);
