@@ -17,11 +17,11 @@ pub(crate) const MONOTONIC_START: u64 = 1000 * NSEC_PER_SEC;
 /// free, a program that makes calls until some time has passed would make millions for each tenth
 /// of a second.
 pub(crate) const CALL_NS: u64 = 200;
-/// Nanoseconds that a call takes that makes a task.
+/// Nanoseconds that a call takes longer that makes a task.
 pub(crate) const SPAWN_NS: u64 = 30_000;
-/// Nanoseconds that a call takes that executes a program.
+/// Nanoseconds that a call takes longer that executes a program.
 pub(crate) const EXEC_NS: u64 = 200_000;
-/// Nanoseconds that a switch to another task takes.
+/// Nanoseconds that a switch to another task takes at most.
 pub(crate) const SWITCH_NS: u64 = 1000;
 
 /// Resolution of the coarse clocks, a tick at 250 Hz.
@@ -159,6 +159,11 @@ impl Clock {
     /// Lets time pass in which the kernel works.
     pub(super) fn work(&mut self, ns: u64) {
         self.worked = self.worked.saturating_add(ns);
+    }
+
+    /// Takes back time in which the kernel was to work.
+    pub(super) fn take_back(&mut self, ns: u64) {
+        self.worked = self.worked.saturating_sub(ns);
     }
 
     /// Lets time pass in which the program does nothing.

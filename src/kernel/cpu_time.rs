@@ -35,6 +35,13 @@ impl Kernel {
         }
     }
 
+    /// Takes back the time of a call that has not been made after all.
+    pub(crate) fn take_back(&mut self, ns: u64) {
+        self.clock.take_back(ns);
+        self.task_mut().cpu.system -= ns;
+        self.process_mut().cpu.system -= ns;
+    }
+
     /// CPU time of the running task.
     pub(crate) fn task_cpu(&self, instructions: u64) -> CpuTime {
         let CpuTime { user, system } = self.task().cpu;

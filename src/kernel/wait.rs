@@ -274,7 +274,9 @@ impl Kernel {
         self.current = task;
         self.ipc.enter(self.task().namespaces.ipc);
         self.charge_switched();
-        self.work(SWITCH_NS);
+        // Whoever sleeps for less must leave the others some time.
+        let left = self.next_timer().map_or(u64::MAX, |at| at.saturating_sub(instructions));
+        self.work(SWITCH_NS.min(left / 2));
         self.sched.begin_turn(instructions, self.task().claim());
     }
 

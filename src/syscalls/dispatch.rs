@@ -97,6 +97,10 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     if traced && !again {
         strace::entered(&mut ctx, number, args);
     }
+    if !again {
+        // Once, however often it is made again; before it, so that a wait begins at its end.
+        ctx.kernel.work(CALL_NS);
+    }
     let gate = if again { Ok(()) } else { seccomp::gate(&mut ctx, number as u32, args) };
     let result = match (gate, table::find(number)) {
         (Err(denied), _) => Err(denied),
@@ -106,10 +110,10 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     pass_time(&mut ctx);
     let paused = matches!(result, Err(Break::Pause));
     let given_up = ctx.kernel.streams.take_given_up() || paused;
-    if !again && (!given_up || paused) {
-        // Once, however often it is made again.
-        ctx.kernel.work(cost(&result));
+    if given_up && !paused && !again {
+        ctx.kernel.take_back(CALL_NS);
     }
+    ctx.kernel.work(further_cost(&result));
     if given_up || matches!(result, Err(Break::Sleep)) {
         for (reg, value) in clobbered {
             ctx.cpu.set_gpr(reg, value);
@@ -215,12 +219,12 @@ fn pass_time(ctx: &mut Ctx) {
     }
 }
 
-/// Nanoseconds that a call takes by what has become of it.
-fn cost(result: &SysResult) -> u64 {
+/// Nanoseconds that a call takes longer for what has become of it.
+fn further_cost(result: &SysResult) -> u64 {
     match result {
         Err(Break::Spawn(_)) => SPAWN_NS,
         Err(Break::Exec(_)) => EXEC_NS,
-        _ => CALL_NS,
+        _ => 0,
     }
 }
 

@@ -242,6 +242,19 @@ fn no_argument_brings_the_kernel_down() {
 
 /// Rights of root over its machine, by the manual pages; outside it would be done to the host.
 #[test]
+fn calls_are_cpu_time_in_system_mode() {
+    let mut machine = Machine::new();
+    for _ in 0..5000 {
+        machine.call(39, &[]);
+    }
+    assert_eq!(machine.call(98, &[0, DATA]), 0, "getrusage");
+    let words = [0, 8, 16, 24].map(|at| machine.word(DATA + at));
+    assert_eq!(words, [0, 0, 0, 5000 * CALL_NS / 1000]);
+    assert_eq!(machine.call(228, &[2, DATA]), 0, "CLOCK_PROCESS_CPUTIME_ID");
+    assert_eq!(machine.word(DATA + 8), 5002 * CALL_NS);
+}
+
+#[test]
 fn root_runs_its_machine() {
     let mut machine = Machine::of(User { uid: 0, gid: 0 });
     const SETTIME: u64 = 227;
