@@ -450,6 +450,10 @@ impl GuestMemory for FakeMemory {
         false // it takes the bytes when it maps
     }
 
+    fn has_writer(&self, _device: u64, _inode: u64) -> bool {
+        false
+    }
+
     fn is_object_stored_to(&self, _object: ObjectId) -> bool {
         false
     }

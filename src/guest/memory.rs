@@ -176,6 +176,8 @@ impl VmFlags {
     pub const MERGEABLE: VmFlags = VmFlags(2048);
     /// Never code, as the file's mount is noexec: without VM_MAYEXEC.
     pub const NEVER_EXEC: VmFlags = VmFlags(4096);
+    /// Holds a file that was open for writing, which cannot be executed then.
+    pub const OF_WRITER: VmFlags = VmFlags(8192);
     /// The marks of mlock(2) and its kin.
     pub const LOCKS: VmFlags = VmFlags(2 | 4);
 
@@ -399,6 +401,8 @@ pub trait GuestMemory {
     /// file, as many as the number says, read page by page when they are first touched; then zeros.
     /// `u64::MAX` means all that the file ever has: changes to the object are made there too.
     fn object_create(&mut self, len: u64, base: Option<(Arc<dyn PageSource>, u64)>) -> ObjectId;
+    /// Returns whether a mapping with `VmFlags::OF_WRITER` is of this file, by its `FileId`.
+    fn has_writer(&self, device: u64, inode: u64) -> bool;
     /// Returns whether a shared mapping of an object may ever be stored to.
     fn is_object_stored_to(&self, object: ObjectId) -> bool;
     /// Returns whether a file, by the numbers of its `FileId`, is behind a `Backing::File`.

@@ -5,7 +5,9 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::guest::GuestMemory;
 use crate::kernel::fdtable::FileNo;
+use crate::kernel::file::description::Description;
 use crate::kernel::file::open::Opened;
+use crate::kernel::file::path::PathOfNameless;
 use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, strncpy_from_user};
@@ -96,13 +98,24 @@ fn openat_path(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32, mode: u64, ho
     let mut opener = ctx.kernel.opener(now, ctx.mem);
     opener.caller.how = how;
     let base = opener.fs.base(&opener.caller, dirfd as i32, path)?;
-    match opener.open(base, path, flags, mode as u32)? {
-        Opened::Leased(ino, write) => {
+    match opener.open(base, path, flags, mode as u32) {
+        Ok(Opened::Leased(ino, write)) => {
             break_leases(ctx, ino, write, flags & O_NONBLOCK != 0)?;
             openat_path(ctx, dirfd, path, flags, mode, how)
         }
-        opened => install_opened(ctx, opened, path, flags),
+        Ok(opened) => install_opened(ctx, opened, path, flags),
+        Err(Errno::ENXIO) if flags & O_PATH != 0 => open_path_of_nameless(ctx, dirfd, path, flags),
+        Err(error) => Err(error.into()),
     }
+}
+
+/// Opens a place with O_PATH that `/proc/PID/fd/N` leads to and that has no name.
+fn open_path_of_nameless(ctx: &mut Ctx, dirfd: u64, path: &[u8], flags: u32) -> SysResult {
+    let (fs, caller, _) = ctx.paths();
+    let file = fs.nameless(&caller, dirfd as i32, path)?;
+    let meta = look_at(ctx, file)?;
+    let path = ctx.kernel.files.get(file).path.clone();
+    install(ctx, Description::new(PathOfNameless(meta), O_PATH, &path), flags & O_CLOEXEC != 0)
 }
 
 /// Gives what was opened a number, once nobody else need open it too.

@@ -4,6 +4,19 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+/* What O_PATH opens only stands for it, and its link of /proc has an owner and times that nobody keeps. */
+static void stands_for(int fd, const char *path)
+{
+    struct stat it = {0}, same = {0};
+    struct timespec times[2] = {{1, 2}, {3, 4}};
+    char byte;
+    int o = (int)S(open, path, O_PATH | O_CLOEXEC);
+    is(S(fstat, fd, &it) == 0 && S(fstat, o, &same) == 0 && it.st_ino == same.st_ino && it.st_mode == same.st_mode);
+    T(read, o, &byte, 1), T(write, o, "x", 1), T(fchmod, o, 0600), num(S(fcntl, o, F_GETFL)), num(S(fcntl, o, F_GETFD)), T(fchdir, o);
+    T(open, path, O_PATH | O_DIRECTORY), T(lseek, o, 0, SEEK_CUR), T(close, o);
+    T(utimensat, AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), T(utimensat, AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+    T(lchown, path, -1, -1), T(utimensat, AT_FDCWD, "/proc/self/exe", times, AT_SYMLINK_NOFOLLOW);
+}
 static void look(const char *what, int fd)
 {
     char path[64], behind[80], buf[8];
@@ -20,6 +33,7 @@ static void look(const char *what, int fd)
     T(getxattr, path, "user.a", buf, sizeof buf);
     T(setxattr, path, "user.a", "b", 1, 0), T(removexattr, path, "user.a");
     T(open, path, O_RDONLY | O_DIRECTORY), T(readlink, path, buf, 0);
+    stands_for(fd, path);
 }
 
 int main(void)

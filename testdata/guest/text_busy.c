@@ -59,6 +59,14 @@ int main(void)
     S(close, fd), fd = S(open, "program", O_WRONLY);
     run("interpreter open for writing", "./script", -1);
     S(close, fd);
+    /* A mapping holds the file that it was made by. */
+    for (int kind = MAP_SHARED; kind <= MAP_PRIVATE; kind++) {
+        fd = S(open, "program", O_RDWR);
+        long m = S(mmap, 0, 8192, PROT_READ, kind, fd, 0);
+        S(close, fd), run("mapped by a writer", "./program", -1);
+        S(munmap, m + 4096, 4096), run("less of it", "./program", -1);
+        S(munmap, m, 4096), run("no more", "./program", -1);
+    }
 
     int ready[2];
     if (pipe2(ready, O_CLOEXEC))

@@ -211,6 +211,14 @@ impl GuestMemory for AddressSpace {
         self.all_areas().any(|areas| areas.of_file(device, inode).next().is_some())
     }
 
+    fn has_writer(&self, device: u64, inode: u64) -> bool {
+        let writes = |(_, area): (u64, &Area)| {
+            let same = area.file.as_ref().is_some_and(|file| (file.device, file.inode) == (device, inode));
+            same && area.flags.has(VmFlags::OF_WRITER)
+        };
+        self.all_areas().any(|areas| areas.iter().any(writes))
+    }
+
     fn is_object_stored_to(&self, object: ObjectId) -> bool {
         let stored_to = |(_, area): (u64, &Area)| area.is_shared() && area.may_write;
         self.all_areas().any(|areas| areas.of_object(object).any(stored_to))

@@ -329,6 +329,9 @@ impl Opener<'_> {
         if flags & O_DIRECTORY != 0 {
             return Err(Errno::ENOTDIR);
         }
+        if flags & O_PATH != 0 {
+            return Err(Errno::ENXIO); // it only stands for what is there
+        }
         self.files.get(file).reopen(self.fs, flags & KEPT).map(Opened::File)
     }
 }

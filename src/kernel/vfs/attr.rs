@@ -152,8 +152,11 @@ impl FileSystem {
         let own = caller.cred.uid.fs == node.uid;
         let gives = uid.is_some_and(|uid| !own || uid != node.uid);
         let passes = gid.is_some_and(|gid| !own || gid != node.gid && !caller.cred.in_group(gid));
-        if node.synthetic || (gives || passes) && !caller.capable(node, CAP_CHOWN) {
+        if node.synthetic && node.subject.is_none() || (gives || passes) && !caller.capable(node, CAP_CHOWN) {
             return Err(Errno::EPERM);
+        }
+        if node.synthetic {
+            return Ok(()); // the owner is that of the process
         }
         let node = self.node_mut(ino);
         let mode = node.mode;
@@ -183,7 +186,8 @@ impl FileSystem {
         modify: Option<Time>,
         explicit: bool,
     ) -> Result<(), Errno> {
-        if self.node(ino).synthetic {
+        let node = self.node(ino);
+        if node.synthetic && node.subject.is_none() {
             return Err(Errno::EPERM);
         }
         if caller.owns(self.node(ino)).is_err() {
@@ -191,6 +195,9 @@ impl FileSystem {
                 return Err(Errno::EPERM);
             }
             caller.may(self.node(ino), W_OK)?;
+        }
+        if self.node(ino).synthetic {
+            return Ok(()); // what shows a process is made anew at any time
         }
         self.refresh(ino);
         let node = self.node_mut(ino);

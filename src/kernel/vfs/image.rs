@@ -13,7 +13,7 @@ use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::as_path;
 use crate::kernel::vfs::host_handle::HostSource;
 use crate::kernel::vfs::mount::At;
-use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::node::{Body, Ino, MEMFD_DEV};
 use crate::kernel::vfs::resolve::DELETED;
 use crate::kernel::vfs::tree::FileSystem;
 
@@ -198,7 +198,9 @@ impl FileSystem {
             return Err(Errno::EACCES);
         }
         caller.may(self.node(ino), X_OK)?;
-        if caller.files.is_written(ino) {
+        let dev = self.node(ino).dev;
+        let mapped = |number| dev != MEMFD_DEV && mem.has_writer(dev, number);
+        if caller.files.is_written(ino) || self.number_if_shown(ino).is_some_and(mapped) {
             return Err(Errno::ETXTBSY);
         }
         let source = self.snapshot(ino, mem)?;

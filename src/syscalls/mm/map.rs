@@ -53,6 +53,8 @@ struct Behind {
     file: Option<FileId>,
     object: Option<ObjectId>,
     may_write: bool,
+    /// The file was open for writing.
+    writer: bool,
 }
 
 /// Makes the pages of a new part of a mapping present, and ends the call that made it: broken off
@@ -124,6 +126,7 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
         file_behind(ctx, fd as i32, offset, len, shared, prot)?
     };
     let vm_flags = if noexec { vm_flags.with(VmFlags::NEVER_EXEC) } else { vm_flags };
+    let vm_flags = if behind.writer { vm_flags.with(VmFlags::OF_WRITER) } else { vm_flags };
     let hint = if place == Place::Hint { page_down(addr) } else { addr };
     let request = MapRequest {
         addr: hint,
@@ -172,7 +175,13 @@ fn vm_flags(flags: u64) -> VmFlags {
 /// Zeroed memory, shared or not.
 fn anonymous_behind(mem: &mut dyn GuestMemory, shared: bool, len: u64) -> Behind {
     if !shared {
-        return Behind { backing: Backing::Anonymous, file: None, object: None, may_write: true };
+        return Behind {
+            backing: Backing::Anonymous,
+            file: None,
+            object: None,
+            may_write: true,
+            writer: false,
+        };
     }
     let object = mem.object_create(len, None);
     Behind {
@@ -180,6 +189,7 @@ fn anonymous_behind(mem: &mut dyn GuestMemory, shared: bool, len: u64) -> Behind
         file: None,
         object: Some(object),
         may_write: true,
+        writer: false,
     }
 }
 
@@ -201,7 +211,8 @@ fn file_behind(
     let file = ctx.kernel.fds().get(fd)?;
     let (files, mut cx) = ctx.file_ops();
     let open = files.get(file);
-    let may_write = open.writable();
+    let writer = open.writable();
+    let may_write = writer;
     if open.is_path() {
         return Err(Errno::EBADF);
     }
@@ -223,7 +234,7 @@ fn file_behind(
         Source::Object(object) => Backing::Private { object, offset },
         Source::Zeros => return Err(Errno::ENODEV),
     };
-    Ok(Behind { backing, file: Some(private.id), object: None, may_write })
+    Ok(Behind { backing, file: Some(private.id), object: None, may_write, writer })
 }
 
 /// The meaning of the address; EINVAL, ENOMEM or EPERM where it cannot be.

@@ -117,18 +117,20 @@ fn setns(ctx: &mut Ctx, [fd, wanted, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// Looks up the path of a mount point.
-fn mount_point(ctx: &mut Ctx, path: u64) -> Result<(), Errno> {
-    let path = get_path(ctx.mem, path)?;
-    let (fs, caller, _) = ctx.paths();
-    fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
-    Ok(())
-}
-
 /// swapon(2), swapoff(2): no file is swap space.
 fn swap(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     require(ctx, CAP_SYS_ADMIN)?;
-    mount_point(ctx, path)?;
+    let path = get_path(ctx.mem, path)?;
+    let (fs, caller, _) = ctx.paths();
+    match fs.locate(&caller, FDCWD as i32, &path, true) {
+        Err(Errno::ENXIO) => {
+            // A pipe can be opened, to find that it is no file.
+            let file = fs.nameless(&caller, FDCWD as i32, &path)?;
+            let pipe = ctx.kernel.files.get(file).ops.pipe().is_some();
+            return Err(if pipe { Errno::EINVAL } else { Errno::ENXIO }.into());
+        }
+        found => found?.exists()?,
+    };
     Err(Errno::EINVAL.into())
 }
 

@@ -10,7 +10,7 @@ use crate::kernel::uaccess::{copy_to_user, get_u32, put_words};
 use crate::kernel::uts;
 use crate::kernel::vfs::proc_tables::FILESYSTEMS;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::{FDCWD, get_path};
+use crate::syscalls::fs::{FDCWD, get_path, nameless_is};
 use crate::syscalls::row::{Row, full, partial};
 use crate::syscalls::stat::free_of;
 
@@ -97,7 +97,8 @@ fn quotactl(ctx: &mut Ctx, [command, special, ..]: [u64; 6]) -> SysResult {
     }
     let path = get_path(ctx.mem, special)?;
     let (fs, caller, _) = ctx.paths();
-    let ino = fs.locate(&caller, FDCWD as i32, &path, true)?.exists()?;
+    let found = fs.locate(&caller, FDCWD as i32, &path, true);
+    let ino = found.map_err(nameless_is(Errno::ENOTBLK))?.exists()?;
     // A node of a block device has no disk behind it.
     Err(if fs.node(ino).kind() == S_IFBLK { Errno::ENODEV } else { Errno::ENOTBLK }.into())
 }

@@ -7,7 +7,7 @@ use crate::kernel::uaccess::{copy_from_user, strncpy_from_user};
 use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::resolve::Found;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::{FDCWD, get_path};
+use crate::syscalls::fs::{FDCWD, get_path, nameless_is};
 use crate::syscalls::row::{Row, full, partial};
 
 /// The calls of this file.
@@ -29,6 +29,12 @@ fn find(ctx: &mut Ctx, path: &[u8]) -> Result<Found, Errno> {
 fn place(ctx: &mut Ctx, path: &[u8], follow: bool) -> Result<At, Errno> {
     let (fs, caller, _) = ctx.paths();
     fs.locate(&caller, FDCWD as i32, path, follow)?.there()
+}
+
+/// The error of a call whose path leads to something without a name, which is asked for privilege
+/// first.
+fn of_nameless(ctx: &Ctx, found: Errno, error: Errno) -> Errno {
+    if found == Errno::ENXIO { ctx.kernel.may_mount().err().unwrap_or(error) } else { found }
 }
 
 /// A string of at most a page, or nothing for a null pointer, `copy_mount_string`.
@@ -63,7 +69,7 @@ fn mount(ctx: &mut Ctx, [source, target, kind, flags, data, _]: [u64; 6]) -> Sys
     let source = text(ctx, source)?;
     let data = options(ctx, data)?;
     let target = get_path(ctx.mem, target)?;
-    let target = find(ctx, &target)?;
+    let target = find(ctx, &target).map_err(|error| of_nameless(ctx, error, Errno::ENOENT))?;
     let at = target.there()?;
     ctx.kernel.may_mount()?;
     ctx.kernel.collect_mounts(ctx.mem);
@@ -99,7 +105,8 @@ fn umount2(ctx: &mut Ctx, [target, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, target)?;
-    let at = place(ctx, &path, flags & UMOUNT_NOFOLLOW == 0)?;
+    let at = place(ctx, &path, flags & UMOUNT_NOFOLLOW == 0);
+    let at = at.map_err(|error| of_nameless(ctx, error, Errno::EINVAL))?;
     ctx.kernel.may_mount()?;
     if flags & MNT_EXPIRE != 0 && flags & (MNT_FORCE | MNT_DETACH) != 0 {
         return Err(Errno::EINVAL.into());
@@ -113,9 +120,9 @@ fn umount2(ctx: &mut Ctx, [target, flags, ..]: [u64; 6]) -> SysResult {
 fn pivot_root(ctx: &mut Ctx, [new, old, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.may_mount()?;
     let new = get_path(ctx.mem, new)?;
-    let new = place(ctx, &new, true)?;
+    let new = place(ctx, &new, true).map_err(nameless_is(Errno::ENOTDIR))?;
     let old = get_path(ctx.mem, old)?;
-    let old = place(ctx, &old, true)?;
+    let old = place(ctx, &old, true).map_err(nameless_is(Errno::ENOTDIR))?;
     ctx.kernel.pivot_root(new, old)?;
     Ok(0)
 }
