@@ -320,7 +320,7 @@ impl Guest {
                 self.stop(Stop::Limit(what))
             }
             Action::Exec(request) => {
-                self.exec = Some(request);
+                self.exec = Some(*request);
                 Next::Stop
             }
         }

@@ -32,7 +32,7 @@ pub(crate) enum Break {
     /// The task has ended (exit, exit_group).
     Gone,
     /// The process image is replaced.
-    Exec(ExecRequest),
+    Exec(Box<ExecRequest>),
     /// A limit of the user's was reached; the text names its option.
     Limit(String),
     /// Another task was made; the session gives it its registers.
@@ -99,7 +99,7 @@ pub(crate) enum Action {
     /// The limit of memory was reached.
     OutOfMemory,
     /// Load another program.
-    Exec(ExecRequest),
+    Exec(Box<ExecRequest>),
     /// Give the new task its registers; RAX of the caller has its id. Signals are still to be
     /// delivered to the caller.
     Spawn(Spawn),

@@ -95,7 +95,8 @@ fn exec(ctx: &mut Ctx, dirfd: i32, path: u64, argv: u64, envp: u64, flags: u32) 
     let closes =
         dirfd != AT_FDCWD && !path.starts_with(b"/") && ctx.kernel.fds().close_on_exec().contains(&dirfd);
     let filename = filename(dirfd, path);
-    Err(Break::Exec(ExecRequest { image, filename, nameless, closes, argv, envp }))
+    let request = ExecRequest { image, filename, nameless, closes, argv, envp };
+    Err(Break::Exec(Box::new(request)))
 }
 
 /// AT_EXECFN of the new program, execveat(2): relative to a descriptor it begins with `/dev/fd`.

@@ -316,7 +316,7 @@ impl Vcpu {
                     fault => fault,
                 });
             }
-            if aligned && addr % far.size as u64 != 0 {
+            if aligned && !addr.is_multiple_of(far.size as u64) {
                 return Err(Fault::Alignment);
             }
             values[number] = u64::from_le_bytes(bytes);

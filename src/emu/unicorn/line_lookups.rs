@@ -166,10 +166,7 @@ fn find_line(code: &mut [u8], lookup: &Lookup, tap: Tap, change: Change) -> Resu
         return Ok(false);
     }
     // Where the call returns to: behind the room.
-    let (way, skips) = match find_return(code, lookup.out, room) {
-        Some(found) => found,
-        None => return Ok(false),
-    };
+    let Some((way, skips)) = find_return(code, lookup.out, room) else { return Ok(false) };
     code[way..way + DISPLACEMENT].copy_from_slice(&(skips + ROOM_LEN as i32).to_le_bytes());
     // The last byte of the access is looked for, unless alignment says that it is in the line.
     if bytes::<2>(code, lookup.parts)?[1] == LEA {

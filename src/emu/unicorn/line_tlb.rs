@@ -58,7 +58,7 @@ impl Tap {
     /// The tap in few bits, which are not zero.
     pub(super) fn pack(self) -> u32 {
         let flags = u32::from(self.finds) | u32::from(self.modifies) << 1;
-        u32::from(self.index) + 1
+        (u32::from(self.index) + 1)
             | u32::from(self.size - 1) << Tap::INDEX_BITS
             | flags << (Tap::INDEX_BITS + Tap::SIZE_BITS)
     }

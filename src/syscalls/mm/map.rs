@@ -386,10 +386,8 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
         if def_flags != VmFlags::NONE {
             ctx.mem.change_flags(from, len, def_flags, VmFlags::NONE).map_err(Errno::from)?;
         }
-        if lock {
-            if !def_flags.has(VmFlags::LOCKONFAULT) {
-                return populate_new(ctx, new, from, to, true);
-            }
+        if lock && !def_flags.has(VmFlags::LOCKONFAULT) {
+            return populate_new(ctx, new, from, to, true);
         }
     }
     Ok(new)
