@@ -17,7 +17,7 @@ fn instructions_that_the_cpu_lacks_are_refused_by_name() {
 fn what_is_not_there_is_named_with_its_place() {
     let text = "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
         #include <sys/prctl.h>\n#include <sys/ioctl.h>\n#include <sys/mman.h>\n#include <sched.h>\n\
-        int main(void) {\nsyscall(1000);\nsyscall(SYS_keyctl);\nprctl(62);\nioctl(0, 0x1234);\n\
+        int main(void) {\nsyscall(1000);\nsyscall(SYS_keyctl);\nprctl(62, 0);\nioctl(0, 0x1234);\n\
         madvise(0, 4096, 99);\nsyscall(SYS_futex, &text, 99);\nreturn 0; }\n"
         .replace("&text", "\"\"");
     let dir = temporary();
