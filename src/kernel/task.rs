@@ -89,7 +89,7 @@ pub struct Task {
     pub no_new_privs: bool,
     /// prctl(2) PR_SET_TIMERSLACK, in nanoseconds.
     pub timerslack: u64,
-    /// What PR_SET_TIMERSLACK sets with 0: the slack of the task's maker.
+    /// The slack that PR_SET_TIMERSLACK sets with 0: that of the task's maker.
     pub(crate) default_timerslack: u64,
     /// Execution domain, personality(2).
     pub personality: u32,
@@ -235,8 +235,8 @@ impl Task {
         }
     }
 
-    /// Lets the timers of the task be late by so many nanoseconds; 0 is its default. Real-time tasks
-    /// have none.
+    /// Lets the timers of the task be late by so many nanoseconds; 0 is its default. Real-time
+    /// tasks have none.
     pub(crate) fn set_timerslack(&mut self, slack: u64) {
         if !self.policy.is_realtime() {
             self.timerslack = if slack == 0 { self.default_timerslack } else { slack };

@@ -41,7 +41,7 @@ pub(super) struct Prepared {
     argv: Vec<Vec<u8>>,
     envp: Vec<Vec<u8>>,
     execfn: Vec<u8>,
-    /// What the task's name is taken from.
+    /// The text that the task's name is taken from.
     comm: Vec<u8>,
 }
 

@@ -53,9 +53,11 @@ pub(crate) struct LineDiscipline {
     held: bool,
     /// The master waits for its own TCOON.
     master_held: bool,
-    /// Echoes of what was typed, up to the end of the write that brought it, and while output waits.
+    /// Echoes of what was typed, up to the end of the write that brought it, and while output
+    /// waits.
     echoes: VecDeque<u8>,
-    /// TIOCPKT: reads of the master begin with a byte of control, and this is what it is to be told.
+    /// TIOCPKT: reads of the master begin with a byte of control, and this is what it is to be
+    /// told.
     pub(crate) packet: Option<u8>,
     output: VecDeque<u8>,
     column: usize,

@@ -70,7 +70,7 @@ pub(super) const DELETED: &[u8] = b" (deleted)";
 
 /// Target of a magic link.
 enum Jump {
-    /// What the link stands for; of a file the path that it was found by, too.
+    /// The place that it stands for; of a file the path that it was found by, too.
     To(At, Option<Arc<[u8]>>),
     Path(Vec<u8>),
 }

@@ -244,7 +244,7 @@ impl Termios {
         self.iflag & IXON != 0 && self.cc[VSTOP] == 0o23 && self.cc[VSTART] == 0o21
     }
 
-    /// What a master in packet mode is told of a change of the modes (`pty_set_termios`).
+    /// The news of a change of the modes for a master in packet mode (`pty_set_termios`).
     pub(super) fn packet_status(&self, old: &Termios) -> u8 {
         let flow = match (old.has_usual_flow(), self.has_usual_flow()) {
             (false, true) => TIOCPKT_DOSTOP,

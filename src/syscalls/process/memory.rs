@@ -29,7 +29,7 @@ struct Moved {
 }
 
 impl Moved {
-    /// Where things are now.
+    /// The places as they are now.
     fn of(ctx: &Ctx) -> Moved {
         Moved { places: ctx.kernel.mm().places, heap: ctx.mem.heap() }
     }
