@@ -55,8 +55,11 @@ impl Tally {
             *self = other;
             return;
         }
-        self.insns.extend(other.insns);
-        self.counts.extend(other.counts);
+        let counted = other.insns.into_iter().zip(other.counts);
+        for (at, counts) in counted.filter(|(_, counts)| *counts != Counts::default()) {
+            self.insns.push(at);
+            self.counts.push(counts);
+        }
         if self.insns.len() > 2 * self.distinct {
             self.add_up();
             self.distinct = self.insns.len();
@@ -64,16 +67,17 @@ impl Tally {
     }
 
     fn add_up(&mut self) {
-        let counted = self.insns.drain(..).zip(self.counts.drain(..));
-        let mut all: Vec<((u64, MappingId), Counts)> =
-            counted.filter(|(_, counts)| *counts != Counts::default()).collect();
-        all.sort_by_key(|(at, _)| *at);
-        for (at, counts) in all {
+        let (insns, all) = (std::mem::take(&mut self.insns), std::mem::take(&mut self.counts));
+        // Counts are large: what is sorted are their places.
+        let places = insns.into_iter().zip(&all).filter(|(_, counts)| **counts != Counts::default());
+        let mut places: Vec<((u64, MappingId), &Counts)> = places.collect();
+        places.sort_unstable_by_key(|(at, _)| *at);
+        for (at, counts) in places {
             match self.counts.last_mut() {
-                Some(sum) if self.insns.last() == Some(&at) => sum.add(&counts),
+                Some(sum) if self.insns.last() == Some(&at) => sum.add(counts),
                 _ => {
                     self.insns.push(at);
-                    self.counts.push(counts);
+                    self.counts.push(*counts);
                 }
             }
         }
