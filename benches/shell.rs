@@ -88,11 +88,22 @@ fn compare(what: &str, directory: &Path, rounds: usize, script: &str, program: &
     println!("{what:32} {:>9.3} s {:>9.3} s {ratio:>7.3}", alone.as_secs_f64(), within.as_secs_f64());
 }
 
+/// Time within which a typed command is shown.
+const SHOWN: Duration = Duration::from_secs(20);
+
 /// Types a command and waits until it is shown; what has been printed then.
 fn type_in(terminal: &mut Terminal, command: &str) -> usize {
-    let seen = terminal.printed().len();
     terminal.type_in(command);
-    terminal.wait_for(seen, command.split(' ').next_back().unwrap_or(command))
+    // Not in one piece: what it takes is shown beside it meanwhile.
+    let (line, begin) = (format!("cgemu> {command}"), Instant::now());
+    let is_shown = |screen: &str| {
+        screen.lines().rfind(|line| line.starts_with("cgemu>")).is_some_and(|last| last.starts_with(&line))
+    };
+    while !is_shown(&terminal.screen()) {
+        assert!(begin.elapsed() < SHOWN, "{line:?} is not on the terminal:\n{}", terminal.screen());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    terminal.printed().len()
 }
 
 /// A shell over the long program that waits for a command.
