@@ -6,31 +6,18 @@
 
 extern char **environ;
 
-/* The field of /proc/self/stat with a number. */
-static unsigned long field(int number)
-{
-    char buf[2048];
-    long fd = S(open, "/proc/self/stat", O_RDONLY), n = S(read, fd, buf, sizeof buf - 1);
-    S(close, fd);
-    buf[n > 0 ? n : 0] = 0;
-    char *at = strrchr(buf, ')');
-    for (int i = 2; i < number; i++)
-        at = strchr(at + 1, ' ');
-    return strtoul(at + 1, 0, 10);
-}
-
 static void stat_fields(char **argv)
 {
-    is(field(26) <= (unsigned long)&stat_fields && (unsigned long)&stat_fields < field(27));
-    is(field(28) <= (unsigned long)argv && (unsigned long)argv < field(28) + 4096);
+    is(own_stat_field(26) <= (unsigned long)&stat_fields && (unsigned long)&stat_fields < own_stat_field(27));
+    is(own_stat_field(28) <= (unsigned long)argv && (unsigned long)argv < own_stat_field(28) + 4096);
     static int datum = 1;
-    is(field(45) < (unsigned long)&datum && (unsigned long)&datum < field(46));
-    is(field(47) <= (unsigned long)S(brk, 0) && field(47) > 0);
-    is(field(48) == (unsigned long)argv[0]);
-    is(field(49) == field(50));
-    is(field(50) == (unsigned long)environ[0]);
-    is(field(51) > field(50));
-    num(field(52));
+    is(own_stat_field(45) < (unsigned long)&datum && (unsigned long)&datum < own_stat_field(46));
+    is(own_stat_field(47) <= (unsigned long)S(brk, 0) && own_stat_field(47) > 0);
+    is(own_stat_field(48) == (unsigned long)argv[0]);
+    is(own_stat_field(49) == own_stat_field(50));
+    is(own_stat_field(50) == (unsigned long)environ[0]);
+    is(own_stat_field(51) > own_stat_field(50));
+    num(own_stat_field(52));
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
@@ -38,15 +25,15 @@ static void stat_fields(char **argv)
     signal(SIGUSR2, SIG_IGN);
     signal(SIGHUP, exit);
     raise(SIGUSR1);
-    num(field(31));
-    num(field(32) == 1 << (SIGUSR1 - 1));
-    num(field(33) >> (SIGUSR2 - 1) & 1);
-    num(field(34) & 1);
+    num(own_stat_field(31));
+    num(own_stat_field(32) == 1 << (SIGUSR1 - 1));
+    num(own_stat_field(33) >> (SIGUSR2 - 1) & 1);
+    num(own_stat_field(34) & 1);
     signal(SIGUSR1, SIG_IGN);
     signal(SIGHUP, SIG_DFL);
     S(setpriority, 0, 0, 5);
-    num(field(18));
-    num(field(19));
+    num(own_stat_field(18));
+    num(own_stat_field(19));
 }
 
 /* A program may write a title over its arguments. */

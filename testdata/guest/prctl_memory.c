@@ -17,18 +17,6 @@
 #define EXCEPT_ADVISED 2
 #define P 4096L
 
-/* The field of /proc/self/stat with a number. */
-static long field(int number)
-{
-    char buf[2048];
-    long fd = S(open, "/proc/self/stat", O_RDONLY), n = S(read, fd, buf, sizeof buf - 1);
-    S(close, fd);
-    buf[n > 0 ? n : 0] = 0;
-    char *at = strrchr(buf, ')');
-    for (int i = 2; i < number; i++)
-        at = strchr(at + 1, ' ');
-    return strtoul(at + 1, 0, 10);
-}
 static long auxv_bytes(void)
 {
     static char buf[8192];
@@ -44,7 +32,7 @@ static void fill(void)
 {
     static const int fields[] = {26, 27, 45, 46, 47, 0, 28, 48, 49, 50, 51};
     for (int i = 0; i < 11; i++)
-        map[i] = fields[i] ? field(fields[i]) : S(brk, 0);
+        map[i] = fields[i] ? own_stat_field(fields[i]) : S(brk, 0);
     map[11] = 0, map[12] = NO_FILE;
 }
 static void all_places(void)
@@ -66,8 +54,8 @@ static void all_places(void)
     map[0] = map[1], SET_MAP, fill();
     long end = map[5];
     map[5] = map[4], SET_MAP, is(S(brk, 0) == map[4]);
-    map[5] = end, SET_MAP, is(S(brk, 0) == end), is(field(47) == map[4]);
-    map[7] += 3, map[10] -= 3, SET_MAP, is(field(48) == map[7]), is(field(51) == map[10]);
+    map[5] = end, SET_MAP, is(S(brk, 0) == end), is(own_stat_field(47) == map[4]);
+    map[7] += 3, map[10] -= 3, SET_MAP, is(own_stat_field(48) == map[7]), is(own_stat_field(51) == map[10]);
     struct rlimit small = {4096, 4096};
     S(setrlimit, RLIMIT_DATA, &small), map[2] -= 8192, SET_MAP;
 }

@@ -141,12 +141,8 @@ pub(super) fn set_multicast(
         IP_ADD_MEMBERSHIP | IP_DROP_MEMBERSHIP if socket.is_tcp() => return Err(Errno::EPROTO),
         IP_MULTICAST_IF if socket.is_tcp() => return Err(Errno::EINVAL),
         37..=40 if len != SOURCE => return Err(Errno::EINVAL), // IP_UNBLOCK_SOURCE and its kin
-        37..=40 => {
-            let [group] = words(ctx, addr, len)?;
-            return Err(if octets(group).is_multicast() { no_sources(ctx) } else { Errno::EINVAL });
-        }
-        41 if len < MSFILTER => return Err(Errno::EINVAL), // IP_MSFILTER
-        41 => {
+        41 if len < MSFILTER => return Err(Errno::EINVAL),     // IP_MSFILTER
+        37..=41 => {
             let [group] = words(ctx, addr, len)?;
             return Err(if octets(group).is_multicast() { no_sources(ctx) } else { Errno::EINVAL });
         }
