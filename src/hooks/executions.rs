@@ -111,7 +111,7 @@ impl Executions {
     /// missed.
     pub(super) fn settle(&mut self, plans: &PlanTable) {
         let Executions { caches: Some(caches), tally, .. } = self else { return };
-        caches.settle(|(plan, insn, kind), missed| {
+        caches.settle(plans, |(plan, insn), kind, missed| {
             let insns = plans.get(plan).map_or(0, |plan| plan.insns.len());
             if let Some(misses) = tally.misses(plan, insn, insns) {
                 misses.add(kind, missed);

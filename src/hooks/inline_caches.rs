@@ -10,8 +10,10 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::control::{AccountId, ByAccount, Opening};
 use crate::hooks::counts::Kind;
+use crate::hooks::plan::PlanTable;
 use crate::hooks::record::PlanId;
-use crate::sim::{Cache, Geometry, HeldCache, Hierarchy, SavedSet, TimedCache};
+use crate::sim::{Cache, Geometry, HeldCache, Hierarchy, TimedCache, Touched};
+use crate::x86::cost::EventKind;
 
 /// Lines of D1 that generated code finds.
 pub(crate) const DATA_LINES: usize = 512;
@@ -34,6 +36,13 @@ pub(crate) struct DataLine {
     pub(crate) addend: u64,
     /// Place of the time of its last access, in the way that holds it; null if it is none.
     pub(crate) time: *mut u32,
+}
+
+/// The entry of a line of D1, which begins at an address.
+#[derive(Debug)]
+pub(crate) struct LineEntry<'a> {
+    pub(crate) first: u64,
+    pub(crate) line: &'a mut DataLine,
 }
 
 impl DataLine {
@@ -117,19 +126,47 @@ enum Kept {
 #[derive(Debug)]
 struct Undo {
     index: u16,
-    sets: Vec<SavedSet>,
+    lines: (Touched, Option<Touched>),
     missed: bool,
 }
 
-/// Instruction of a plan, by its index, that accesses memory.
-pub(super) type Accessor = (PlanId, u16, Kind);
-
 /// Access that has missed I1 or D1, and not yet accessed LL.
-#[derive(Debug)]
-struct Below {
-    addr: u64,
-    size: u16,
-    by: Accessor,
+#[derive(Clone, Copy, Debug)]
+enum Below {
+    /// The fetch of an instruction of a plan, by its index.
+    Fetch(PlanId, u16),
+    /// A data event of a plan, by its index: address and size in bytes.
+    Data(PlanId, u16, (u64, u16)),
+}
+
+/// Access to LL: address and size in bytes, and the instruction of a plan, by its index.
+type LlAccess = ((u64, u16), (PlanId, u16), Kind);
+
+impl Below {
+    /// The access, by the plan that it is of.
+    #[inline]
+    fn find(self, plans: &PlanTable) -> Option<LlAccess> {
+        match self {
+            Below::Fetch(id, insn) => {
+                let its = plans.get(id)?.insns.get(usize::from(insn))?;
+                Some(((its.pc, its.len.into()), (id, insn), Kind::Fetch))
+            }
+            Below::Data(id, index, place) => {
+                let event = plans.get(id)?.events.get(usize::from(index))?;
+                let kind = if event.kind == EventKind::Write { Kind::Store } else { Kind::Load };
+                Some((place, (id, event.insn), kind))
+            }
+        }
+    }
+}
+
+/// Line of I1 that is fetched, as generated code tells it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FetchedLine {
+    /// Its number.
+    pub(crate) number: u32,
+    /// The instruction goes on in the next line.
+    pub(crate) goes_on: bool,
 }
 
 /// Accesses to LL that are made together, so that the host's cache fetches what they need together.
@@ -158,10 +195,14 @@ pub(crate) struct InlineCaches {
     stamps: Vec<u32>,
     blocks: Vec<u64>,
     numbers: FxHashMap<u64, u32>,
+    /// The number of the line in each way of I1, or else [`InlineCaches::LINE_ZERO`].
+    ways: Vec<u32>,
     /// The latest time.
     clock: u32,
     /// Accesses to LL that are still to be made, in order.
     below: Vec<Below>,
+    /// The same, while they are made.
+    accesses: Vec<LlAccess>,
     undo: Vec<Undo>,
     /// The block that [`InlineCaches::undo`] is of.
     undo_clock: u32,
@@ -195,6 +236,7 @@ impl InlineCaches {
         let clip = u16::try_from(caches.min_line()).unwrap_or(u16::MAX);
         let shapes = Shapes { fetch, data, ll, clip };
         let levels = Box::new(shapes.levels());
+        let ways = vec![InlineCaches::LINE_ZERO; levels.fetch.blocks().len()];
         InlineCaches {
             shapes,
             levels,
@@ -204,8 +246,10 @@ impl InlineCaches {
             stamps: vec![0],
             blocks: vec![0],
             numbers: FxHashMap::from_iter([(0, InlineCaches::LINE_ZERO)]),
+            ways,
             clock: 1,
             below: Vec::new(),
+            accesses: Vec::new(),
             undo: Vec::new(),
             undo_clock: 0,
         }
@@ -259,35 +303,37 @@ impl InlineCaches {
         }
     }
 
-    /// Fetches an instruction at an address at a time.
-    pub(super) fn fetch(&mut self, now: u32, (addr, len): (u64, u8), by: Accessor) {
-        let shift = self.shapes.fetch.line_shift();
-        let len = u64::from(len).max(1);
-        let (first, last) = (addr >> shift, addr.wrapping_add(len - 1) >> shift);
-        let mut missed = !self.fetch_line(now, first);
-        if last != first {
-            missed |= !self.fetch_line(now, last);
+    /// Fetches an instruction of a plan, by its index, at a time: from a line that generated code
+    /// has not found, and from the next one if it goes on there.
+    pub(super) fn fetch(&mut self, now: u32, line: FetchedLine, plan: PlanId, insn: u16) {
+        let mut missed = !self.fetch_line(now, line.number);
+        if line.goes_on {
+            let block = self.blocks.get(line.number as usize).copied().unwrap_or(0);
+            let next = self.number(block.wrapping_add(1) & (u64::MAX >> self.shapes.fetch.line_shift()));
+            missed |= !self.fetch_line(now, next);
         }
         if missed {
-            self.below.push(Below { addr, size: len as u16, by });
+            self.below.push(Below::Fetch(plan, insn));
         }
     }
 
-    /// Looks up a line of I1. True is a hit.
-    fn fetch_line(&mut self, now: u32, block: u64) -> bool {
-        let number = self.number(block);
-        let InlineCaches { levels, stamps, numbers, .. } = self;
+    /// Looks up a line of I1, by its number. True is a hit.
+    #[inline]
+    fn fetch_line(&mut self, now: u32, number: u32) -> bool {
+        let InlineCaches { levels, stamps, ways, blocks, .. } = self;
         if let Some(stamp) = stamps.get_mut(number as usize).filter(|stamp| **stamp != 0) {
             *stamp = now;
             return true;
         }
-        let number_of = |block| numbers.get(&block).copied().unwrap_or(InlineCaches::LINE_ZERO) as usize;
-        let touched = levels.fetch.touch(block, now, |_, its| {
-            let stamp = stamps.get(number_of(its)).copied()?;
+        let block = blocks.get(number as usize).copied().unwrap_or(0);
+        let touched = levels.fetch.touch(block, now, |way, _| {
+            let stamp = stamps.get(*ways.get(way)? as usize).copied()?;
             (stamp != 0).then_some(stamp)
         });
+        let Some(way) = ways.get_mut(touched.way) else { return touched.hit }; // Cannot be: both are as long.
+        let before = std::mem::replace(way, number);
         if !touched.hit
-            && let Some(stamp) = stamps.get_mut(number_of(touched.before))
+            && let Some(stamp) = stamps.get_mut(before as usize)
         {
             *stamp = 0;
         }
@@ -297,37 +343,33 @@ impl InlineCaches {
         touched.hit
     }
 
-    /// Accesses data of `size` bytes at a time. With `undo` it can be taken back by that index as
-    /// long as the block, by its time, runs.
+    /// Makes an access to data, an event of a plan by its index: at a time, to an address, of so
+    /// many bytes. With `undo` it can be taken back as long as the block with this time runs.
+    /// Returns the entry of its line, if it is in one line.
     #[inline]
     pub(super) fn data(
         &mut self,
         (now, addr, size): (u32, u64, u16),
-        undo: Option<(u32, u16)>,
-        by: Accessor,
-    ) {
+        undo: Option<u32>,
+        (plan, index): (PlanId, u16),
+    ) -> Option<LineEntry<'_>> {
         let shift = self.shapes.data.line_shift();
-        let size = size.clamp(1, self.shapes.clip);
-        let (first, last) = (addr >> shift, addr.wrapping_add(u64::from(size) - 1) >> shift);
-        let straddles = last != first;
-        if let Some((clock, index)) = undo {
+        let (first, last) =
+            (addr >> shift, addr.wrapping_add(u64::from(size.clamp(1, self.shapes.clip)) - 1) >> shift);
+        let touched = self.data_line(now, first);
+        let next = (last != first).then(|| self.data_line(now, last));
+        let missed = !touched.hit || next.is_some_and(|next| !next.hit);
+        if missed {
+            self.below.push(Below::Data(plan, index, (addr, size.clamp(1, self.shapes.clip))));
+        }
+        if let Some(clock) = undo {
             if std::mem::replace(&mut self.undo_clock, clock) != clock {
                 self.undo.clear();
             }
-            let save = |block| self.levels.data.save_set(block);
-            let sets = std::iter::once(first).chain(straddles.then_some(last)).map(save).collect();
-            self.undo.push(Undo { index, sets, missed: false });
+            self.undo.push(Undo { index, lines: (touched, next), missed });
         }
-        let mut missed = !self.data_line(now, first);
-        if straddles {
-            missed |= !self.data_line(now, last);
-        }
-        if missed {
-            self.below.push(Below { addr, size, by });
-        }
-        if let Some(undo) = undo.and_then(|_| self.undo.last_mut()) {
-            undo.missed = missed;
-        }
+        let is_in_one = addr.wrapping_add(u64::from(size.max(1)) - 1) >> shift == first;
+        is_in_one.then(|| LineEntry { first: first << shift, line: self.table.line(first) })
     }
 
     /// Tests whether so many accesses to LL wait that they should be made, unless one of them may
@@ -337,20 +379,23 @@ impl InlineCaches {
         self.below.len() >= TOGETHER && (self.undo_clock != clock || self.undo.is_empty())
     }
 
-    /// Makes the accesses to LL that wait. Calls `f` for each, with whether it missed.
-    pub(super) fn settle(&mut self, mut f: impl FnMut(Accessor, bool)) {
-        let ll = &mut self.levels.ll;
-        let sum = self.below.iter().fold(0, |sum, below| sum ^ ll.read_ahead(below.addr));
+    /// Makes the accesses to LL that wait. Calls `f` for each, with its instruction of a plan, by
+    /// the index, and with whether it missed.
+    pub(super) fn settle(&mut self, plans: &PlanTable, mut f: impl FnMut((PlanId, u16), Kind, bool)) {
+        let InlineCaches { levels, below, accesses, .. } = self;
+        accesses.extend(below.drain(..).filter_map(|below| below.find(plans)));
+        let ll = &mut levels.ll;
+        let sum = accesses.iter().fold(0, |sum, ((addr, _), ..)| sum ^ ll.read_ahead(*addr));
         std::hint::black_box(sum);
-        for Below { addr, size, by } in self.below.drain(..) {
-            f(by, ll.access(addr, size.into()));
+        for ((addr, size), by, kind) in accesses.drain(..) {
+            f(by, kind, ll.access(addr, size.into()));
         }
         self.undo.clear();
     }
 
-    /// Looks up a line of D1. True is a hit.
+    /// Looks up a line of D1.
     #[inline]
-    fn data_line(&mut self, now: u32, block: u64) -> bool {
+    fn data_line(&mut self, now: u32, block: u64) -> Touched {
         let InlineCaches { levels, table, .. } = self;
         let touched = levels.data.touch(block, now, |_, _| None);
         if !touched.hit {
@@ -364,17 +409,7 @@ impl InlineCaches {
         if line.time != time {
             *line = DataLine { time, ..DataLine::NONE };
         }
-        touched.hit
-    }
-
-    /// The entry of the line of an address, if it has one.
-    #[inline]
-    pub(crate) fn entry(&mut self, addr: u64) -> Option<&mut DataLine> {
-        let block = addr >> self.shapes.data.line_shift();
-        let InlineCaches { levels, table, .. } = self;
-        let line = table.line(block);
-        let way = levels.data.way_at(line.time)?;
-        (levels.data.block(way) == block).then_some(line)
+        touched
     }
 
     /// Takes the accesses of the block with this time back whose index is at least `first`.
@@ -383,9 +418,8 @@ impl InlineCaches {
             return;
         }
         while let Some(undo) = self.undo.pop_if(|undo| undo.index >= first) {
-            for set in &undo.sets {
-                self.levels.data.put_back(set);
-            }
+            let (line, next) = undo.lines;
+            next.into_iter().chain([line]).for_each(|touched| self.levels.data.take_back(touched));
             self.table.clear();
             if undo.missed {
                 // Nothing after it has missed, but for what was taken back.
@@ -396,26 +430,25 @@ impl InlineCaches {
 
     /// Takes the times that generated code has, which finds nothing then.
     fn collect(&mut self) {
-        let InlineCaches { levels, table, stamps, numbers, .. } = self;
+        let InlineCaches { levels, table, stamps, ways, .. } = self;
         table.clear();
-        let blocks = levels.fetch.blocks().to_vec();
-        for (way, block) in blocks.iter().enumerate() {
-            let number = numbers.get(block).copied().unwrap_or(InlineCaches::LINE_ZERO);
+        for (way, &number) in ways.iter().enumerate() {
             if let Some(stamp) = stamps.get_mut(number as usize).filter(|stamp| **stamp != 0) {
                 levels.fetch.set_time(way, std::mem::take(stamp));
             }
         }
+        self.ways.fill(InlineCaches::LINE_ZERO);
         self.undo.clear();
         self.undo_clock = 0;
     }
 
     /// Gives generated code the times of I1 lines, which it works with.
     fn spread(&mut self) {
-        let InlineCaches { levels, stamps, numbers, .. } = self;
+        let InlineCaches { levels, stamps, numbers, ways, .. } = self;
         let (blocks, times) = (levels.fetch.blocks().to_vec(), levels.fetch.times());
-        for (block, time) in blocks.iter().zip(times) {
+        for ((block, time), way) in blocks.iter().zip(times).zip(ways) {
             if let Some(&number) = numbers.get(block).filter(|number| **number != InlineCaches::LINE_ZERO) {
-                stamps[number as usize] = *time;
+                (stamps[number as usize], *way) = (*time, number);
             }
         }
     }

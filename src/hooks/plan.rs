@@ -249,6 +249,8 @@ impl Builder {
 #[derive(Default)]
 pub(crate) struct PlanTable {
     plans: Vec<Arc<Plan>>,
+    /// [`Plan::times`] of each.
+    times: Vec<u32>,
     known: FxHashMap<u64, Vec<PlanId>>,
     prefixes: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
     cuts: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
@@ -279,6 +281,7 @@ impl PlanTable {
     pub(super) fn add(&mut self, plan: Plan) -> PlanId {
         let (insns, events) = (plan.insns.len() as u64, plan.events.len() as u64);
         self.bytes += PLAN_BYTES + insns * INSN_BYTES + events * EVENT_BYTES;
+        self.times.push(plan.times());
         self.plans.push(Arc::new(plan));
         PlanId((self.plans.len() - 1) as u32)
     }
@@ -286,6 +289,12 @@ impl PlanTable {
     /// Bytes that the plans take, and all that is kept for each.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Times that pass while the block of a plan runs.
+    #[inline]
+    pub(super) fn times(&self, id: PlanId) -> u32 {
+        self.times.get(id.0 as usize).copied().unwrap_or(1)
     }
 
     /// Number of plans.

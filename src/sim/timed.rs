@@ -27,21 +27,8 @@ pub(crate) struct Touched {
     pub(crate) hit: bool,
     /// The block that it held before.
     pub(crate) before: u64,
-}
-
-/// A set as it was.
-#[derive(Clone, Debug)]
-pub(crate) struct SavedSet {
-    first: usize,
-    blocks: Box<[u64]>,
-    times: Box<[u32]>,
-}
-
-impl SavedSet {
-    /// The ways that are saved.
-    fn ways(&self) -> std::ops::Range<usize> {
-        self.first..self.first + self.blocks.len()
-    }
+    /// The time that it had before.
+    time: u32,
 }
 
 impl TimedCache {
@@ -56,12 +43,6 @@ impl TimedCache {
             blocks: vec![0; ways].into_boxed_slice(),
             times: vec![0; ways].into_boxed_slice(),
         }
-    }
-
-    /// The block in a way.
-    #[must_use]
-    pub(crate) fn block(&self, way: usize) -> u64 {
-        self.blocks.get(way).copied().unwrap_or(0)
     }
 
     /// Sets the time of the last access of a way, which the caller has no more.
@@ -104,43 +85,33 @@ impl TimedCache {
     ) -> Touched {
         let first = (block & self.set_mask) as usize * self.assoc;
         let ways = first..first + self.assoc;
+        let none = Touched { way: first, hit: false, before: 0, time: 0 };
         let (Some(blocks), Some(times)) = (self.blocks.get_mut(ways.clone()), self.times.get_mut(ways))
         else {
-            return Touched { way: first, hit: false, before: 0 }; // Cannot be: the mask is the number of sets less one.
-        };
-        let time = |way: usize, its| {
-            elsewhere(first + way, its).unwrap_or_else(|| times.get(way).copied().unwrap_or(0))
+            return none; // Cannot be: the mask is the number of sets less one.
         };
         // The usual number of ways is known to the compiler.
-        let place = match <&[u64; 8]>::try_from(&*blocks) {
-            Ok(eight) => place(eight, block, time),
-            Err(_) => place(blocks, block, time),
+        let (way, hit) = match (<&mut [u64; 8]>::try_from(&mut *blocks), <&[u32; 8]>::try_from(&*times)) {
+            (Ok(eight), Ok(times)) => {
+                place(eight, block, |way, its| elsewhere(first + way, its).unwrap_or(times[way % 8]))
+            }
+            _ => place(blocks, block, |way, its| {
+                elsewhere(first + way, its).unwrap_or_else(|| times.get(way).copied().unwrap_or(0))
+            }),
         };
-        let (way, hit) = place;
         let (Some(its), Some(time)) = (blocks.get_mut(way), times.get_mut(way)) else {
-            return Touched { way: first, hit: false, before: 0 }; // Cannot be: there is a way.
+            return none; // Cannot be: there is a way.
         };
-        let before = std::mem::replace(its, block);
-        *time = now;
-        Touched { way: first + way, hit, before }
+        let (before, time) = (std::mem::replace(its, block), std::mem::replace(time, now));
+        Touched { way: first + way, hit, before, time }
     }
 
-    /// The set of a block, where the caller has none of its times.
-    pub(crate) fn save_set(&self, block: u64) -> SavedSet {
-        let first = (block & self.set_mask) as usize * self.assoc;
-        let blocks: Box<[u64]> = self.blocks.iter().skip(first).take(self.assoc).copied().collect();
-        let times = self.times.iter().skip(first).take(self.assoc).copied().collect();
-        SavedSet { first, times, blocks }
-    }
-
-    /// Sets a set to what it was.
-    pub(crate) fn put_back(&mut self, saved: &SavedSet) {
-        if let Some(blocks) = self.blocks.get_mut(saved.ways()) {
-            blocks.copy_from_slice(&saved.blocks);
+    /// Takes the last access back, where the caller has none of the times.
+    pub(crate) fn take_back(&mut self, touched: Touched) {
+        if let Some(its) = self.blocks.get_mut(touched.way) {
+            *its = touched.before;
         }
-        if let Some(times) = self.times.get_mut(saved.ways()) {
-            times.copy_from_slice(&saved.times);
-        }
+        self.set_time(touched.way, touched.time);
     }
 
     /// The times of all ways, where the caller has none.
@@ -183,8 +154,16 @@ fn place(blocks: &[u64], block: u64, mut time: impl FnMut(usize, u64) -> u32) ->
     }
     /// Bits of a way in a key, whose other bits are its time.
     const WAY_BITS: u32 = 32;
-    let key = |(way, its): (usize, &u64)| u64::from(time(way, *its)) << WAY_BITS | way as u64;
-    let oldest = blocks.iter().enumerate().map(key).min().unwrap_or(0);
+    let mut key = |(way, its): (usize, &u64)| u64::from(time(way, *its)) << WAY_BITS | way as u64;
+    // Eight are compared in pairs, so that the host's CPU can do so side by side.
+    let oldest = match <&[u64; 8]>::try_from(blocks) {
+        Ok(eight) => {
+            let mut way = 0..;
+            let [a, b, c, d, e, f, g, h] = eight.each_ref().map(|its| key((way.next().unwrap_or(0), its)));
+            a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+        }
+        Err(_) => blocks.iter().enumerate().map(key).min().unwrap_or(0),
+    };
     (oldest as u32 as usize, false)
 }
 
@@ -220,9 +199,8 @@ mod tests {
                             timed.set_time(way, time);
                         }
                     }
-                    let saved = timed.save_set(block);
-                    timed.touch(block + 4 * size, now, |_, _| None);
-                    timed.put_back(&saved);
+                    let touched = [4, 5].map(|far| timed.touch(block + far * size, now, |_, _| None));
+                    touched.into_iter().rev().for_each(|touched| timed.take_back(touched));
                     let mut replayed = Cache::new(geometry);
                     for block in timed.order() {
                         replayed.touch(block);

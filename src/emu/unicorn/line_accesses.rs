@@ -3,10 +3,10 @@
 #![allow(unsafe_code)]
 
 use crate::emu::unicorn::line_tlb::{CLOCK, ENTRY_BITS, GUEST, PAGE_BITS, TABLE, TAP_SHIFT, Tap, fast};
-use crate::emu::unicorn::vcpu::{Vcpu, current};
+use crate::emu::unicorn::vcpu::current;
 use crate::emu::unicorn::wrapped::{real, replace};
 use crate::guest::PAGE_SIZE;
-use crate::hooks::inline_caches::DataLine;
+use crate::hooks::inline_caches::{DataLine, LineEntry};
 
 /// Words of an entry of the engine's: the addresses for loads and stores, and what is added for the
 /// host's.
@@ -43,16 +43,12 @@ unsafe fn accessed(env: *mut u8, addr: u64, tap: Tap, page: &Entry) {
     // SAFETY: the caller's; the word is what `CLOCK` says.
     let (vcpu, clock) = unsafe { (current(), *env.offset(CLOCK).cast::<u32>()) };
     let Some(vcpu) = vcpu else { return };
+    let Some(plan) = vcpu.trace.running() else { return };
     // What modifies may have loaded from where it cannot store to.
-    vcpu.data(addr, tap.index, clock, !tap.finds || tap.modifies);
-    let last = addr.wrapping_add(u64::from(tap.size) - 1);
-    let Some(caches) = vcpu.trace.recorder().inline_caches() else { return };
-    let (_, shift) = caches.line_shifts();
-    if last >> shift != addr >> shift {
-        return;
-    }
-    let Some(line) = caches.entry(addr) else { return };
-    let (start, first) = (addr / PAGE_SIZE * PAGE_SIZE, addr >> shift << shift);
+    let undoable = !tap.finds || tap.modifies;
+    let accessed = vcpu.trace.recorder().accessed((plan, tap.index), (addr, tap.size), clock, undoable);
+    let Some(LineEntry { first, line }) = accessed else { return };
+    let start = addr / PAGE_SIZE * PAGE_SIZE;
     let address = |of: u64| if of == start { first } else { DataLine::NOWHERE };
     (line.read, line.write, line.addend) = (address(page[READ]), address(page[WRITE]), page[ADDEND]);
 }
@@ -134,13 +130,4 @@ stores! {
     helper_le_stw_mmu: u16;
     helper_le_stl_mmu: u32;
     helper_le_stq_mmu: u64;
-}
-
-impl Vcpu {
-    /// Tells the caches of an access of the block that runs, by the index of its event.
-    #[inline(always)]
-    pub(super) fn data(&mut self, addr: u64, index: u16, clock: u32, undoable: bool) {
-        let Some(plan) = self.trace.running() else { return };
-        self.trace.recorder().accessed((plan, index), addr, clock, undoable);
-    }
 }

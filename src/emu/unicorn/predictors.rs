@@ -8,6 +8,7 @@ use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::branch::{Inline, PredictorWords, Words, tell};
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::emu::unicorn::wrapped::replace;
+use crate::hooks::inline_caches::FetchedLine;
 use crate::hooks::plan::PlannedEvent;
 use crate::hooks::record::PlanId;
 
@@ -63,8 +64,15 @@ impl Vcpu {
             tell::RETRY => recorder.retry(plan, word as u16),
             tell::BRANCH => recorder.branch(plan, outcome != (word != 0)),
             tell::REPEAT => recorder.repeat(plan, outcome, word != 0),
-            tell::FETCH => recorder.fetched(plan, word as u16, clock),
-            tell::DATA => recorder.accessed((plan, word as u16), second, clock, true),
+            tell::FETCH => {
+                let line = FetchedLine { number: second as u32, goes_on: word >> tell::INSN_BITS != 0 };
+                recorder.fetched(plan, word as u16, line, clock);
+            }
+            tell::DATA => {
+                let event = recorder.plans.get(plan).and_then(|plan| plan.events.get(word as usize));
+                let Some(size) = event.map(|event| event.size) else { return };
+                recorder.accessed((plan, word as u16), (second, size), clock, true);
+            }
             tell::EVENTS => self.events(plan, word as usize, second as usize, clock),
             _ => {}
         }
@@ -80,7 +88,7 @@ impl Vcpu {
             let slot = usize::from(event.slot).wrapping_sub(first_slot);
             let Some(&base) = addresses.get(slot) else { continue };
             let addr = base.wrapping_add(u64::from(event.offset));
-            trace.recorder().accessed((id, index as u16), addr, clock, true);
+            trace.recorder().accessed((id, index as u16), (addr, event.size), clock, true);
         }
     }
 

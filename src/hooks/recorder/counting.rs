@@ -2,17 +2,16 @@
 //! in place of the trace.
 
 use crate::hooks::control::{ByAccount as _, Control};
-use crate::hooks::counts::Kind;
 use crate::hooks::executions::{Count, Executions};
 use crate::hooks::filter::Drain;
-use crate::hooks::inline_caches::InlineCaches;
+use crate::hooks::inline_caches::{FetchedLine, InlineCaches, LineEntry};
 use crate::hooks::inline_predictors::InlinePredictors;
 use crate::hooks::plan::End;
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
 use crate::hooks::recorder::Recorder;
 use crate::sim::Hierarchy;
-use crate::x86::cost::{EventKind, Repeat};
+use crate::x86::cost::Repeat;
 
 /// Work that generated code does by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,33 +81,37 @@ impl Recorder {
         Some(all)
     }
 
-    /// Fetches the instruction at an index in a plan, whose line generated code has not found.
-    pub(crate) fn fetched(&mut self, plan: PlanId, insn: u16, clock: u32) {
-        let Some(insns) = self.plans.get(plan).map(|plan| &plan.insns) else { return };
-        let Some(its) = insns.get(usize::from(insn)) else { return };
-        let Some(executions) = &mut self.executions else { return };
-        let Some(caches) = &mut executions.caches else { return };
-        caches.fetch(clock, (its.pc, its.len), (plan, insn, Kind::Fetch));
-        if caches.is_to_settle(clock) {
-            executions.settle(&self.plans);
+    /// Fetches the instruction at an index in a plan from a line that generated code has not found.
+    pub(crate) fn fetched(&mut self, plan: PlanId, insn: u16, line: FetchedLine, clock: u32) {
+        if let Some(caches) = self.caches_with_room(clock) {
+            caches.fetch(clock, line, plan, insn);
         }
     }
 
-    /// Accesses the data of an event of a plan, by its index, which generated code has not found.
-    /// With `undoable` its instruction may yet fault. `clock` is the time of the block.
+    /// Accesses data, an event of a plan by its index, which generated code has not found: at an
+    /// address, of so many bytes. With `undoable` its instruction may yet fault. `clock` is the
+    /// time of the block. Returns the entry of the line, if it is one.
     #[inline]
-    pub(crate) fn accessed(&mut self, (id, index): (PlanId, u16), addr: u64, clock: u32, undoable: bool) {
-        let Some(plan) = self.plans.get(id) else { return };
-        let Some(event) = plan.events.get(usize::from(index)) else { return };
-        let now = clock - (plan.times() - 1 - u32::from(index));
-        let Some(executions) = &mut self.executions else { return };
-        let Some(caches) = &mut executions.caches else { return };
-        let kind = if event.kind == EventKind::Write { Kind::Store } else { Kind::Load };
-        let undo = undoable.then_some((clock, index));
-        caches.data((now, addr, event.size), undo, (id, event.insn, kind));
-        if caches.is_to_settle(clock) {
-            executions.settle(&self.plans);
+    pub(crate) fn accessed(
+        &mut self,
+        (plan, index): (PlanId, u16),
+        (addr, size): (u64, u16),
+        clock: u32,
+        undoable: bool,
+    ) -> Option<LineEntry<'_>> {
+        let now = clock - (self.plans.times(plan) - 1 - u32::from(index));
+        self.caches_with_room(clock)?.data((now, addr, size), undoable.then_some(clock), (plan, index))
+    }
+
+    /// The caches that generated code drives, if it does, with room for one more access to LL in
+    /// the block with this time.
+    #[inline]
+    fn caches_with_room(&mut self, clock: u32) -> Option<&mut InlineCaches> {
+        let Recorder { executions: Some(executions), plans, .. } = self else { return None };
+        if executions.caches.as_ref()?.is_to_settle(clock) {
+            executions.settle(plans);
         }
+        executions.caches.as_mut()
     }
 
     /// Takes the accesses of the last block back that are of events from an index on.

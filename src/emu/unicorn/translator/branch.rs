@@ -40,8 +40,10 @@ pub(crate) mod tell {
     pub(crate) const BRANCH: u64 = 1;
     /// A repeated string instruction: whether it is repeated if it iterates.
     pub(crate) const REPEAT: u64 = 2;
-    /// The fetch of the instruction with an index.
+    /// The fetch of the instruction with an index, from the line with the number that the second
+    /// word is. Bits from [`INSN_BITS`] on tell that it goes on in the next line.
     pub(crate) const FETCH: u64 = 3;
+    pub(crate) const INSN_BITS: u32 = 16;
     /// A data event, by its index, at an address.
     pub(crate) const DATA: u64 = 4;
     /// All data events of the instruction with an index, whose first slot the second word is.

@@ -41,7 +41,7 @@ pub(crate) struct CacheBlock {
     pub(super) data: Data,
     /// Data events of the block before the instruction.
     pub(super) first_event: usize,
-    /// The instruction can fault no more once its only event took place.
+    /// The instruction can fault no more once its last event took place.
     pub(super) ends_with_event: bool,
     /// Room is to be left behind the access at hand.
     pub(super) leaves_room: bool,

@@ -36,7 +36,8 @@ impl Translator {
     ) {
         let (Some(block), Some(caches)) = (&mut self.inline.caches, caches) else { return };
         let shift = block.fetch_shift;
-        for line in [pc >> shift, pc.wrapping_add(len.max(1) as u64 - 1) >> shift] {
+        let last = pc.wrapping_add(len.max(1) as u64 - 1) >> shift;
+        for line in [pc >> shift, last] {
             let Some(block) = &mut self.inline.caches else { return };
             if block.line.replace(line) != Some(line) {
                 // Lines that may be of one set must differ in time.
@@ -45,7 +46,7 @@ impl Translator {
                     block.lines = 1;
                     self.emit_tick();
                 }
-                self.emit_fetch(caches.number(line), cursor);
+                self.emit_fetch(caches.number(line), line != last, cursor);
             }
         }
     }
@@ -60,12 +61,17 @@ impl Translator {
         emit.free(clock);
     }
 
-    /// Emits the fetch of the line with a number.
-    fn emit_fetch(&mut self, number: u32, cursor: *const Cursor) {
+    /// Emits the fetch of the line with a number. The instruction may go on in the next line.
+    fn emit_fetch(&mut self, number: u32, goes_on: bool, cursor: *const Cursor) {
         let emit = Emit(self.context);
-        let insn = self.builder.instructions() as u64;
+        let word = self.builder.instructions() as u64 | u64::from(goes_on) << tell::INSN_BITS;
+        let tell_fetch = |translator: &mut Translator| {
+            let number = emit.constant(number.into());
+            translator.tell_with(tell::FETCH, word, number);
+            emit.free(number);
+        };
         if number == InlineCaches::LINE_ZERO {
-            return self.tell(tell::FETCH, insn);
+            return tell_fetch(self);
         }
         let at = size_of::<u32>() * number as usize;
         let load = |translator: &mut Translator| {
@@ -83,7 +89,7 @@ impl Translator {
         for temp in [stamps, time, none] {
             emit.free(temp);
         }
-        self.tell(tell::FETCH, insn);
+        tell_fetch(self);
         emit.place(found);
         let (stamps, clock) = (load(self), emit.new_temp(false));
         emit.load32(clock, emit.env(), CLOCK as usize);
@@ -102,15 +108,14 @@ impl Translator {
         block.leaves_room = false;
     }
 
-    /// Tests whether the instruction has one event and does nothing after it that may fault.
+    /// Tests whether the instruction does nothing after its last event that may fault.
     fn ends_with_event(&self) -> bool {
         use Mnemonic as M;
         let instruction = &self.instruction;
         let loads_segment = (0..instruction.op_count()).any(|i| {
             instruction.op_kind(i) == OpKind::Register && instruction.op_register(i).is_segment_register()
         });
-        self.matcher.cost.events.len() == 1
-            && !self.matcher.is_observing()
+        !self.matcher.is_observing()
             && !self.guard.may_raise()
             && !loads_segment
             && !matches!(
@@ -150,11 +155,11 @@ impl Translator {
             return None;
         }
         let index = block.first_event + slot;
-        let size = self.matcher.cost.events.get(slot).map_or(1, |event| event.size);
+        let size = self.matcher.cost.events.get(slot).map_or(0, |event| event.size);
         let modifies = self.matcher.cost.slots.get(slot).is_some_and(|slot| slot.access == Access::Modify);
-        let size = size.clamp(1, Tap::LARGEST);
-        if fused.is_some_and(|op| fits(op, size)) && index <= Tap::MOST {
-            let finds = block.ends_with_event;
+        let has_tap = (1..=Tap::LARGEST).contains(&size) && fused.is_some_and(|op| fits(op, size));
+        if has_tap && index <= Tap::MOST {
+            let finds = block.ends_with_event && slot + 1 == self.matcher.cost.events.len();
             block.leaves_room = finds;
             return Some(Tap { index: index as u16, size, finds, modifies });
         }
