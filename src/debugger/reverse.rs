@@ -203,16 +203,17 @@ impl Debugger {
         // What is met on the search does not count as a hit.
         stops.make_lasting();
         let stops = std::mem::replace(&mut self.stops, stops);
-        let mut end = self.session.instructions();
+        let (mut begin, mut end) = (self.session.instructions(), self.session.instructions());
         let mut width = NEAREST;
         let found = loop {
-            let Some(last) = end.checked_sub(1) else { break Ok(None) };
+            let Some(last) = begin.checked_sub(1) else { break Ok(None) };
             if let Err(why) = self.approach(last, width) {
                 break Err(why);
             }
-            let begin = self.session.instructions();
+            begin = self.session.instructions();
             match self.last_until(end, until) {
-                Ok(None) => (end, width) = (begin, width.saturating_mul(16)),
+                // What happened at the moment of a checkpoint does not happen after it.
+                Ok(None) => (end, width) = (begin + 1, width.saturating_mul(16)),
                 found => break found,
             }
         };
@@ -250,7 +251,8 @@ impl Debugger {
             if nothing {
                 self.session.restore(&saved)?;
                 self.considered = considered;
-                end = middle;
+                // What happened at that moment had happened when the second half began.
+                end = middle + 1;
             }
             self.session.forget(saved);
             if !nothing {

@@ -160,12 +160,15 @@ fn processes_are_caught_when_they_are_made_executed_and_ended() {
     assert_eq!(told, expected);
 
     // The way back meets them in the other order, in the same threads.
-    let back = format!("{catches}\nrun\ncontinue 14\ncheckpoint end\n{}", "reverse-continue\n".repeat(14));
-    let lines = said(dir.path(), &back);
-    let began = lines.iter().position(|line| line.starts_with("checkpoint end")).expect("a checkpoint");
-    let told: Vec<&str> =
-        stops(&lines[began..]).into_iter().filter(|line| line.starts_with("stop ")).collect();
-    assert_eq!(told, expected.iter().rev().skip(1).copied().collect::<Vec<_>>());
+    // A checkpoint where it has stopped hides none.
+    for there in ["continue\n", "checkpoint\ncontinue\n"] {
+        let (there, back) = (there.repeat(14), "reverse-continue\n".repeat(14));
+        let lines = said(dir.path(), &format!("{catches}\nrun\n{there}checkpoint end\n{back}"));
+        let began = lines.iter().position(|line| line.starts_with("checkpoint end")).expect("a checkpoint");
+        let told: Vec<&str> =
+            stops(&lines[began..]).into_iter().filter(|line| line.starts_with("stop ")).collect();
+        assert_eq!(told, expected.iter().rev().skip(1).copied().collect::<Vec<_>>());
+    }
     for command in ["catch fork now", "catch signal SIGFOO"] {
         let lines = said(dir.path(), &format!("{command}\n"));
         assert!(

@@ -49,6 +49,30 @@ fn going_back() {
     assert_eq!(value(2), value(1) - 1);
 }
 
+/// A checkpoint where the run has stopped hides no stop from the way back, whatever has stopped it.
+#[test]
+fn checkpoints_hide_no_stops() {
+    const STOPS: usize = 6;
+    let dir = built();
+    for stop in ["break step", "watch counter", "catch miss D1mr", "catch miss I1mr", "catch syscall"] {
+        let script = format!(
+            "break main\nrun\ndelete\n{stop}\n{}print 77777\n{}",
+            "continue\ncheckpoint\n".repeat(STOPS),
+            "reverse-continue\n".repeat(STOPS - 1),
+        );
+        let out = prints(dir.path(), &script, &["$1 = 77777"]);
+        let (there, back) = out.split_once("$1 = 77777\n").expect("printed");
+        let moments = |text: &str| -> Vec<String> {
+            let places = text.lines().filter(|line| line.starts_with("0x"));
+            places.filter_map(|line| Some(line.split_once(" after ")?.1.to_owned())).collect()
+        };
+        let mut expected = moments(there);
+        expected.reverse();
+        assert_eq!(expected.len(), STOPS + 1, "{out}");
+        assert_eq!(moments(back), expected[1..STOPS], "{stop}");
+    }
+}
+
 #[test]
 fn what_has_changed_on_the_host_bars_the_way_back() {
     let dir = built();
