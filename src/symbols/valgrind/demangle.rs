@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::symbols::valgrind::libiberty_style;
+use crate::symbols::valgrind::{libiberty_style, members};
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
 /// The name shown for the code before `main`.
@@ -74,7 +74,8 @@ fn cpp(raw: &str) -> Option<String> {
         let target = thunk(target).is_none().then(|| cpp(&format!("_Z{target}"))).flatten()?;
         return Some(format!("{kind}{target}"));
     }
-    let text = itanium(&with_return_type(raw).map_or(Cow::Borrowed(raw), Cow::Owned))?;
+    let full = with_return_type(raw).map_or(Cow::Borrowed(raw), Cow::Owned);
+    let text = itanium(&full).or_else(|| members::as_members(&itanium(&members::as_conversions(&full)?)?))?;
     Some(libiberty_style::as_libiberty(raw, &text))
 }
 
@@ -82,14 +83,38 @@ fn cpp(raw: &str) -> Option<String> {
 fn itanium(raw: &str) -> Option<String> {
     let parse = ParseOptions::default().recursion_limit(MAX_DEPTH);
     let symbol = Symbol::new_with_options(raw, &parse).ok()?;
-    let mut text = Limited(String::new());
-    let mut options = DemangleOptions::default().recursion_limit(MAX_DEPTH);
-    // What is local to a function is shown without that function's return type.
-    if raw.starts_with("_ZZ") {
-        options = options.no_return_type();
+    let text = |options: DemangleOptions| {
+        let mut text = Limited(String::new());
+        symbol.structured_demangle(&mut text, &options.recursion_limit(MAX_DEPTH)).ok()?;
+        Some(text.0)
+    };
+    if !raw.starts_with("_ZZ") {
+        return text(DemangleOptions::default());
     }
-    symbol.structured_demangle(&mut text, &options).ok()?;
-    Some(text.0)
+    // What is local to a function is shown without that function's return type, but with its own.
+    let local = text(DemangleOptions::default().no_return_type())?;
+    Some(match generic_lambda(&local) {
+        true => {
+            text(DemangleOptions::default()).and_then(|full| with_own_type(&full, &local)).unwrap_or(local)
+        }
+        false => local,
+    })
+}
+
+/// True for the call operator of a generic lambda, the only template that is local to a function.
+fn generic_lambda(text: &str) -> bool {
+    const CALL: &str = "}::operator()";
+    text.rfind(CALL).and_then(|at| text.get(at + CALL.len()..)).is_some_and(|rest| rest.starts_with('<'))
+}
+
+/// The name of a generic lambda's operator with its return type, which comes first in the full text,
+/// before that of the function around, if that is a template.
+fn with_own_type(full: &str, local: &str) -> Option<String> {
+    let types = full.strip_suffix(local)?;
+    let deduced = ["auto ", "decltype(auto) "].into_iter().find(|deduced| types.starts_with(deduced));
+    let in_template = local.split('{').next().is_some_and(|around| around.contains('<'));
+    let own = deduced.or(Some(types).filter(|_| !in_template))?;
+    Some(format!("{own}{local}"))
 }
 
 /// The name of a constructor template, with `void` put in front of its parameters. Constructors
@@ -166,6 +191,7 @@ mod tests {
             ("_Z3fooIiEvT_.part.0.cold", "void foo<int>(int) [clone .part.0] [clone .cold]"),
             ("_Z3fooi.lto_priv.0", "foo(int) [clone .lto_priv.0]"),
             ("_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const"),
+            ("_ZZ4mainENKUlT_E_clIiEEDaS_", "auto main::{lambda(auto:1)#1}::operator()<int>(int) const"),
             ("_ZN3fooD0Ev", "foo::~foo()"),
             ("_ZN3fooC2Ev", "foo::foo()"),
             (

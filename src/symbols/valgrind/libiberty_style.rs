@@ -8,7 +8,7 @@ const MAX_SEARCH: usize = 8192;
 /// Respells `text`, the demangled form of `raw`: literals, parameter packs, function types and the
 /// standard library's abbreviated classes.
 pub(crate) fn as_libiberty(raw: &str, text: &str) -> String {
-    let mut text = function_types(&without_empty_packs(&short_literals(text)));
+    let mut text = function_types(&late_qualifiers(&without_empty_packs(&short_literals(text))));
     for (class, name, full) in ABBREVIATED {
         // In full only where the mangled name says so.
         if text.contains(full) && !raw.contains(&format!("basic_{name}")) {
@@ -96,8 +96,48 @@ fn short_literals(text: &str) -> String {
     short
 }
 
-/// Writes a function type among template arguments with a space before its parameters, and the
-/// function in `&f(int)` without them.
+/// Writes `A const*::B`, a member of a class that was named before, as `A::B const*`.
+fn late_qualifiers(text: &str) -> String {
+    let mut result = text.to_owned();
+    let mut end = text.len().min(MAX_SEARCH);
+    while let Some(at) = result.get(..end).and_then(|text| text.rfind("::")) {
+        end = at;
+        let before = result.get(..at).unwrap_or_default();
+        let class = before.trim_end_matches(['*', '&']);
+        let class = class.strip_suffix(" const").unwrap_or(class);
+        let is_class = class.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '>'));
+        let is_operator = class.ends_with("operator") || class.ends_with("operator>");
+        if class.len() == before.len() || !is_class || is_operator {
+            continue;
+        }
+        let start = class.len();
+        let mut qualifiers = before.get(start..).unwrap_or_default().to_owned();
+        let member = member_end(result.as_bytes(), at);
+        if result.get(member..).is_some_and(|after| after.starts_with(" const")) {
+            qualifiers = qualifiers.replace(" const", "");
+        }
+        result.insert_str(member, &qualifiers);
+        result.replace_range(start..at, "");
+    }
+    result
+}
+
+/// End of the name of a type that goes on at `at`.
+fn member_end(bytes: &[u8], at: usize) -> usize {
+    let mut angles = 0usize;
+    for (at, byte) in bytes.iter().enumerate().skip(at) {
+        match byte {
+            b'<' => angles += 1,
+            b'>' if angles > 0 => angles -= 1,
+            b'*' | b'&' | b',' | b'(' | b')' | b'>' | b' ' | b'[' if angles == 0 => return at,
+            _ => {}
+        }
+    }
+    bytes.len()
+}
+
+/// Writes a function type among template arguments with a space before its parameters, the function
+/// in `&A::f(int)` without them, and `&f(int)` and `&A::f<int>(int)` as `&(f(int))`.
 fn function_types(text: &str) -> String {
     if text.len() > MAX_SEARCH || !text.contains('<') {
         return text.to_owned();
@@ -120,8 +160,12 @@ fn function_types(text: &str) -> String {
         };
         result.push_str(text.get(copied..open).unwrap_or_default());
         copied = open;
-        if text.get(start..).is_some_and(|argument| argument.starts_with('&')) {
+        if let Some(name) = text.get(start..open).and_then(|argument| argument.strip_prefix('&')) {
             copied = close + 1;
+            if !name.contains("::") || name.ends_with('>') {
+                result.truncate(result.len() - name.len());
+                result.push_str(&format!("({})", text.get(start + 1..copied).unwrap_or_default()));
+            }
         } else if !text.get(start..open).is_some_and(|argument| argument.ends_with("operator")) {
             result.push(' ');
         }
@@ -137,6 +181,22 @@ pub(crate) fn closing(bytes: &[u8], open: usize) -> Option<usize> {
         match byte {
             b'(' => depth += 1,
             b')' => depth = depth.checked_sub(1)?,
+            _ => continue,
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Index of the parenthesis that opens what the one at `close` closes.
+pub(crate) fn opening(bytes: &[u8], close: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, byte) in bytes.iter().enumerate().take(close + 1).rev() {
+        match byte {
+            b')' => depth += 1,
+            b'(' => depth = depth.checked_sub(1)?,
             _ => continue,
         }
         if depth == 0 {
@@ -220,6 +280,14 @@ mod tests {
         shown("_Z1f8functionIF3FooiEE", "f(function<Foo (int)>)");
         shown("_Z1f8functionIFviEE", "f(function<void (int)>)");
         shown("_Z1gIXadL_ZN1A1hEiEEEvv", "void g<&A::h>()");
+        shown("_Z1gIiXadL_Z1hiEEEvT_", "void g<int, &(h(int))>(int)");
+    }
+
+    #[test]
+    fn members_of_classes_that_were_named_before() {
+        shown("_ZN1A1fERKS_PKNS_1BE", "A::f(A const&, A::B const*)");
+        shown("_ZN3ana1A1fEPKNS_1BERKNS2_1CE", "ana::A::f(ana::B const*, ana::B::C const&)");
+        shown("_ZN1AcvPKNS_1BEEv", "A::operator A::B const*()");
     }
 
     #[test]

@@ -6,4 +6,5 @@ pub(crate) mod demangle;
 pub mod functions;
 pub(crate) mod libiberty_style;
 pub(crate) mod line_table;
+pub(crate) mod members;
 pub mod symbol_table;
