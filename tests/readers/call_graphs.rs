@@ -120,3 +120,17 @@ fn contradictions() {
         }
     }
 }
+
+/// Laying out a table takes time that grows with the square of a name.
+#[test]
+fn names_of_megabytes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let name = "\u{20ac}x".repeat(5_000_000);
+    fs::write(dir.path().join("x"), format!("# callgrind format\nevents: Ir\nfn={name}\n1 1\n"))
+        .expect("written");
+    let out = output(dir.path(), &["top", "x"]);
+    assert_eq!(out.status.code(), Some(0), "{}", stderr(&out));
+    let text = stdout(&out);
+    assert!(text.contains("\u{20ac}x\u{2026}"), "{} bytes", text.len());
+    assert_eq!(text.matches('x').count(), 1 << 15, "{} bytes", text.len());
+}

@@ -145,9 +145,17 @@ fn painted(cell: Cell, share: f64) -> Cell {
     }
 }
 
+/// Most characters of a name that are shown: laying out a cell takes time that grows with the
+/// square of its text.
+const MOST_SHOWN: usize = 1 << 16;
+
 /// A name as text for one cell or line.
 fn name_of(name: &[u8]) -> String {
-    one_line(&String::from_utf8_lossy(name)).into_owned()
+    let text = String::from_utf8_lossy(name);
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => one_line(text.get(..end).unwrap_or_default()).into_owned() + "…",
+        None => one_line(&text).into_owned(),
+    }
 }
 
 /// A table with these heads and without borders; columns of numbers are aligned to the right.

@@ -6,7 +6,7 @@ use super::costs::{CallCosts, Disorder};
 use super::facts::{Between, CallFacts, CodePlace, Leave, Section};
 use super::stack_pointer::StackPointer;
 use super::tracker::CallTracker;
-use super::walker::{CallRules, MOST_FRAMES};
+use super::walker::{CallRules, MOST_FRAMES, MOST_HANDLERS};
 use crate::hooks::control::Control;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::Part;
@@ -55,6 +55,11 @@ impl Program {
         self.words.extend(Control::Task(task).record());
     }
 
+    /// Stops and starts counting.
+    fn pause(&mut self) {
+        self.words.extend(Control::Count(false).record());
+    }
+
     /// The graph: own instructions by function, and calls with their instructions.
     fn graph(&self, skip_plt: bool) -> (Vec<(u64, u64)>, Vec<Call>) {
         let CallCosts { contexts, lines, calls, .. } = self.costs(skip_plt);
@@ -91,8 +96,10 @@ impl Program {
             let (_, rest) = tracker.walk(&mut part, &mut numbering, &self.plans, words);
             words = rest;
             if let Some((control, rest)) = words.split_at_checked(4) {
-                if let Some(Control::Task(task)) = Control::of(&control[1..]) {
-                    tracker.switch(task);
+                match Control::of(&control[1..]) {
+                    Some(Control::Task(task)) => tracker.switch(task),
+                    Some(Control::Count(false)) => tracker.unwind(),
+                    _ => {}
                 }
                 words = rest;
             }
@@ -200,6 +207,107 @@ fn a_handler_costs_nothing_where_it_interrupts() {
     let (own, calls) = p.graph(true);
     assert_eq!(own, [(MAIN, 8), (F, 8), (G, 4), (0x4000, 4)]);
     assert_eq!(calls, [(MAIN, F, 1, 8), (G, 0x4000, 1, 4)]);
+}
+
+/// As after a fault: what the function does then is its own again, however often.
+#[test]
+fn handlers_that_jump_back_into_what_they_interrupt() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, f_again) = (p.block(F, 0, Leave::Jump, text), p.block(F, 1, Leave::Jump, text));
+    let f_end = p.block(F, 2, Leave::Return, text);
+    let handler = p.block(G, 0, Leave::Jump, text);
+    let signal = p.between(Between::Signal);
+    p.run(call, 992);
+    p.run(f, 900);
+    for _ in 0..5000 {
+        p.run(signal, 700);
+        p.run(handler, 900);
+        p.run(f_again, 900);
+    }
+    p.run(f_end, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 20_008), (G, 20_000)]);
+    assert_eq!(calls, [(MAIN, F, 1, 20_008)]);
+    assert_eq!(p.costs(true).disorder, Disorder::default());
+}
+
+/// As main does that jumps to its unlikely part, which is another function, and back.
+#[test]
+fn a_return_from_the_outermost_function_after_a_jump_to_another() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (main, main_end) = (p.block(MAIN, 0, Leave::Jump, text), p.block(MAIN, 1, Leave::Return, text));
+    let (f, after) = (p.block(F, 0, Leave::Jump, text), p.block(G, 1, Leave::Jump, text));
+    p.run(main, 900);
+    p.run(f, 900);
+    p.run(main_end, 1008);
+    p.run(after, 1008);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 4), (F, 8), (G + 16, 4)]);
+    assert_eq!(calls, [(MAIN, F, 1, 8), (G + 16, MAIN, 1, 12)]);
+}
+
+/// A call that began before counting was stopped costs after it what comes after it.
+#[test]
+fn a_return_from_a_call_before_a_pause() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, f_end) = (p.block(F, 0, Leave::Jump, text), p.block(F, 1, Leave::Return, text));
+    p.run(call, 992);
+    p.run(f, 992);
+    p.pause();
+    p.run(f_end, 1000);
+    p.run(after, 1000);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 8)]);
+    assert_eq!(calls, [(MAIN, F, 1, 4), (MAIN, F, 1, 4)]);
+}
+
+/// Two signals at once: neither handler has a frame when the inner one jumps to main.
+#[test]
+fn a_jump_out_of_two_handlers() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 2, Leave::Call, text), p.block(MAIN, 3, Leave::Jump, text));
+    let (f, handler) = (p.block(F, 0, Leave::Jump, text), p.block(G, 0, Leave::Jump, text));
+    let signal = p.between(Between::Signal);
+    p.run(call, 992);
+    p.run(f, 992);
+    p.run(signal, 700);
+    p.run(signal, 500);
+    p.run(handler, 1000);
+    p.run(after, 1000);
+    p.run(call, 992);
+    p.run(f, 992);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN + 32, 12), (F, 8), (G, 4)]);
+    assert_eq!(calls, [(MAIN + 32, F, 2, 8)]);
+}
+
+/// Handlers that never end take no more memory, and those that end after all end what they are.
+#[test]
+fn more_handlers_than_there_is_room_for() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, f_end) = (p.block(F, 0, Leave::Jump, text), p.block(F, 1, Leave::Return, text));
+    let handler = p.block(G, 0, Leave::Jump, text);
+    let (signal, back) = (p.between(Between::Signal), p.between(Between::SignalReturn));
+    p.run(call, 100_000);
+    p.run(f, 100_000);
+    (1..=1000).for_each(|level| [signal, handler].into_iter().for_each(|id| p.run(id, 100_000 - 8 * level)));
+    (1..=1000).rev().for_each(|level| p.run(back, 100_000 - 8 * (level - 1)));
+    p.run(f_end, 100_008);
+    p.run(after, 100_008);
+    let (own, calls) = p.graph(true);
+    assert_eq!(own, [(MAIN, 8), (F, 8), (G, 4000)]);
+    assert_eq!(calls.first(), Some(&(MAIN, F, 1, 8)));
+    let cut = 1000 - MOST_HANDLERS as u64;
+    assert_eq!(p.costs(true).disorder, Disorder { cut, ..Disorder::default() });
 }
 
 #[test]

@@ -133,6 +133,8 @@ impl CallTracker {
         for thread in others.values_mut().chain([thread]) {
             Walker { rules: *rules, graph, thread, demands, batch }.leave_all();
             thread.ledger.settle(batch, &mut Log::default(), graph);
+            // Calls that are not seen from here on have cost nothing of what was before.
+            thread.ledger.zero();
         }
         *demands = Demands::default();
     }

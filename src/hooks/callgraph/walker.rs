@@ -37,6 +37,9 @@ pub struct CallRules {
 /// stack.
 pub(crate) const MOST_FRAMES: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
+/// Most handlers of a thread, one within the other: as many end only where all of them are lost.
+pub(crate) const MOST_HANDLERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
+
 /// Calls that have not returned: one, or several from the same place to the same function at the
 /// same stack pointer, as a loop to the beginning of a function makes them.
 #[derive(Clone, Debug)]
@@ -69,8 +72,18 @@ struct Level {
     entered: Vec<ContextId>,
     /// Frames below it.
     bottom: usize,
+    /// The stack pointer of what a handler has interrupted, if it runs below that.
+    interrupts_at: Option<u64>,
     /// Collection is not as at its beginning.
     toggled: bool,
+}
+
+impl Level {
+    /// True for a handler if a stack pointer is in what it has interrupted.
+    #[inline(always)]
+    fn is_below(&self, sp: u64) -> bool {
+        self.interrupts_at.is_some_and(|interrupted| sp >= interrupted)
+    }
 }
 
 /// A thread.
@@ -81,6 +94,8 @@ pub(super) struct Thread {
     now: Level,
     /// Levels that handlers have interrupted, the last one at the end.
     interrupted: Vec<Level>,
+    /// Handlers within the level that runs which found no room.
+    further: u64,
     /// The stack pointer behind the last block.
     sp: u64,
     /// Times that each context is on the stack.
@@ -95,6 +110,7 @@ impl Thread {
             frames: Vec::new(),
             now: Level::default(),
             interrupted: Vec::new(),
+            further: 0,
             sp: 0,
             active: Vec::new(),
             ledger: Ledger::new(rules.collect_at_start),
@@ -103,7 +119,9 @@ impl Thread {
 
     /// Bytes that it takes, roughly.
     pub(super) fn bytes(&self) -> u64 {
-        (self.frames.len() * (size_of::<Frame>() + size_of::<Sum>()) + self.active.len() * 4) as u64
+        let frames = self.frames.len() * (size_of::<Frame>() + size_of::<Sum>());
+        let levels = self.interrupted.len() * (size_of::<Level>() + size_of::<Sum>());
+        (frames + levels + self.active.len() * 4) as u64
     }
 
     /// The block that was executed last.
@@ -163,15 +181,31 @@ impl Walker<'_> {
 
     /// Follows what happens between two blocks, after which the stack pointer is `sp`.
     pub(super) fn between(&mut self, between: Between, sp: u64) {
-        self.thread.sp = sp;
+        let before = std::mem::replace(&mut self.thread.sp, sp);
         match between {
+            Between::Signal if self.thread.interrupted.len() >= MOST_HANDLERS => {
+                self.thread.further += 1;
+                self.graph.disorder.cut += 1;
+            }
             Between::Signal => {
-                let handler = Level { bottom: self.thread.frames.len(), ..Level::default() };
+                let interrupts_at = Some(before).filter(|before| sp < *before);
+                let handler = Level { bottom: self.thread.frames.len(), interrupts_at, ..Level::default() };
                 self.thread.interrupted.push(std::mem::replace(&mut self.thread.now, handler));
                 self.note(Change::Interrupt);
             }
+            Between::SignalReturn if self.thread.further > 0 => self.thread.further -= 1,
             Between::SignalReturn => self.leave_handler(),
         }
+    }
+
+    /// Ends the handlers that were left by a jump into what they have interrupted. Returns whether
+    /// there were any.
+    fn leave_handlers_by_jump(&mut self, sp: u64) -> bool {
+        let before = self.thread.interrupted.len();
+        while self.thread.now.is_below(sp) {
+            self.leave_handler();
+        }
+        self.thread.interrupted.len() < before
     }
 
     /// Ends the handler that runs, if one does.
@@ -184,6 +218,7 @@ impl Walker<'_> {
             self.pop();
         }
         let Some(interrupted) = self.thread.interrupted.pop() else { return };
+        self.thread.further = 0;
         let handler = std::mem::replace(&mut self.thread.now, interrupted);
         self.note(Change::Resume);
         if let Some(context) = handler.context {
@@ -235,11 +270,15 @@ impl Walker<'_> {
         if leave == Leave::Return {
             if self.thread.frames.is_empty() || self.thread.now.depth == 1 {
                 self.underflow(plan, &facts.place);
+            } else if self.thread.frames.iter().all(|frame| frame.returns_to == 0 && frame.sp < sp) {
+                // A function that nobody was seen to call jumped to another one before it returns.
+                self.thread.now.block = self.unwind(sp, pops).1.or(last);
+                self.underflow(plan, &facts.place);
             } else {
                 let caller = self.unwind(sp, pops).1;
                 hint = caller.map(Hint::Returned).or(hint);
             }
-        } else if self.unwind(sp, 0).0 == 0 {
+        } else if (self.leave_handlers_by_jump(sp), self.unwind(sp, 0).0) == (false, 0) {
             calls = leave == Leave::Call && self.thread.frames.len() < MOST_FRAMES;
             self.graph.disorder.cut += u64::from(leave == Leave::Call && !calls);
             if leave == Leave::Jump {
@@ -417,7 +456,7 @@ impl Walker<'_> {
 
     /// Pops the top frame. Returns the arc of its call.
     fn pop(&mut self) -> Option<ArcId> {
-        if !self.thread.interrupted.is_empty() && self.thread.frames.len() == self.thread.now.bottom {
+        while !self.thread.interrupted.is_empty() && self.thread.frames.len() <= self.thread.now.bottom {
             // A handler is left by a jump out of it.
             self.leave_handler();
         }

@@ -107,8 +107,8 @@ fn generic_lambda(text: &str) -> bool {
     text.rfind(CALL).and_then(|at| text.get(at + CALL.len()..)).is_some_and(|rest| rest.starts_with('<'))
 }
 
-/// The name of a generic lambda's operator with its return type, which comes first in the full text,
-/// before that of the function around, if that is a template.
+/// The name of a generic lambda's operator with its return type, which comes first in the full
+/// text, before that of the function around, if that is a template.
 fn with_own_type(full: &str, local: &str) -> Option<String> {
     let types = full.strip_suffix(local)?;
     let deduced = ["auto ", "decltype(auto) "].into_iter().find(|deduced| types.starts_with(deduced));

@@ -13,7 +13,8 @@ const MAX_SEARCH: usize = 8192;
 /// Deepest nesting of what is skipped.
 const MAX_DEPTH: u32 = 64;
 
-/// The mangled name with conversions for members: `sr <type> <name>` becomes `cv <type> L_Z <name> E`.
+/// The mangled name with conversions for members: `sr <type> <name>` becomes
+/// `cv <type> L_Z <name> E`.
 pub(crate) fn as_conversions(raw: &str) -> Option<String> {
     if raw.len() > MAX_SEARCH {
         return None;
@@ -67,7 +68,7 @@ fn source_name(text: &str) -> Option<(&str, &str)> {
     rest.split_at_checked(length.parse().ok().filter(|length| *length > 0)?)
 }
 
-/// What is behind the items to the next `E`, and it.
+/// Skips items to the next `E`, and it. Returns the rest, as all that skip.
 fn skip_all(mut text: &str, item: fn(&str, u32) -> Option<&str>, depth: u32) -> Option<&str> {
     while !text.starts_with('E') {
         text = item(text, depth)?;
@@ -75,7 +76,7 @@ fn skip_all(mut text: &str, item: fn(&str, u32) -> Option<&str>, depth: u32) -> 
     text.get(1..)
 }
 
-/// What is behind arguments of a template, if there are some.
+/// Skips arguments of a template, if there are some.
 fn skip_arguments(text: &str, depth: u32) -> Option<&str> {
     match text.strip_prefix('I') {
         Some(arguments) => skip_all(arguments, skip_argument, depth),
@@ -92,7 +93,7 @@ fn skip_argument(text: &str, depth: u32) -> Option<&str> {
     }
 }
 
-/// What is behind a type.
+/// Skips a type.
 fn skip_type(text: &str, depth: u32) -> Option<&str> {
     if depth > MAX_DEPTH {
         return None;
@@ -122,7 +123,7 @@ fn skip_type(text: &str, depth: u32) -> Option<&str> {
     }
 }
 
-/// What is behind a component of a nested name.
+/// Skips a component of a nested name.
 fn skip_component(text: &str, depth: u32) -> Option<&str> {
     if depth > MAX_DEPTH {
         return None;
@@ -142,7 +143,7 @@ fn skip_component(text: &str, depth: u32) -> Option<&str> {
     }
 }
 
-/// What is behind a literal, or the name of a function or an object.
+/// Skips a literal, or the name of a function or an object.
 fn skip_literal(text: &str, depth: u32) -> Option<&str> {
     let rest = text.strip_prefix('L')?;
     if let Some(name) = rest.strip_prefix("_Z") {
@@ -160,7 +161,7 @@ fn skip_literal(text: &str, depth: u32) -> Option<&str> {
 const OPERATORS: [&str; 3] =
     ["nt ng ps ad de co sz az", "aa oo eq ne lt le gt ge pl mi ml dv rm an or eo ls rs cm ss pm pt dt", "qu"];
 
-/// What is behind an expression.
+/// Skips an expression.
 fn skip_expression(text: &str, depth: u32) -> Option<&str> {
     if depth > MAX_DEPTH {
         return None;

@@ -21,7 +21,7 @@ impl Walker<'_> {
             return self.follow_return(plan);
         }
         let is_usual = step.way != Way::Other && self.graph.step(step.next)?.plan == plan;
-        if !is_usual || frames.last().is_some_and(|top| top.sp < *sp) {
+        if !is_usual || frames.last().is_some_and(|top| top.sp < *sp) || now.is_below(*sp) {
             return None;
         }
         let next = step.next;
