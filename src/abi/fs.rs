@@ -200,6 +200,10 @@ pub(crate) const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 pub(crate) const SYSFS_MAGIC: u64 = 0x6265_6572;
 pub(crate) const TMPFS_MAGIC: u64 = 0x0102_1994;
 pub(crate) const PIPEFS_MAGIC: u64 = 0x5049_5045;
+pub(crate) const SOCKFS_MAGIC: u64 = 0x534f_434b;
+pub(crate) const ANON_INODE_FS_MAGIC: u64 = 0x0904_1934;
+pub(crate) const MQUEUE_MAGIC: u64 = 0x1980_0202;
+pub(crate) const NSFS_MAGIC: u64 = 0x6e73_6673;
 
 /// A device number as `makedev(3)` packs small ones.
 pub(crate) const fn makedev(major: u64, minor: u64) -> u64 {
@@ -224,6 +228,7 @@ pub(crate) const MS_SLAVE: u64 = 0x8_0000;
 pub(crate) const MS_SHARED: u64 = 0x10_0000;
 pub(crate) const MS_RELATIME: u64 = 0x20_0000;
 pub(crate) const MS_STRICTATIME: u64 = 0x100_0000;
+pub(crate) const MS_NOUSER: u64 = 0x8000_0000;
 pub(crate) const MS_MGC_VAL: u64 = 0xc0ed_0000;
 pub(crate) const MS_MGC_MSK: u64 = 0xffff_0000;
 /// Flags of umount2(2).

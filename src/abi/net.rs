@@ -188,6 +188,10 @@ pub(crate) const IFF_UP: u32 = 1;
 pub(crate) const IFF_RUNNING: u32 = 0x40;
 pub(crate) const IFF_LOWER_UP: u32 = 0x1_0000;
 
+pub(crate) const FIOSETOWN: u64 = 0x8901;
+pub(crate) const SIOCSPGRP: u64 = 0x8902;
+pub(crate) const FIOGETOWN: u64 = 0x8903;
+pub(crate) const SIOCGPGRP: u64 = 0x8904;
 pub(crate) const SIOCGIFNAME: u64 = 0x8910;
 pub(crate) const SIOCGIFCONF: u64 = 0x8912;
 pub(crate) const SIOCGIFFLAGS: u64 = 0x8913;

@@ -11,6 +11,7 @@ use crate::abi::fs::{POLLIN, POLLOUT, POLLRDNORM, POLLWRNORM};
 use crate::abi::mqueue::*;
 use crate::kernel::arena::TaskId;
 use crate::kernel::cred::Credentials;
+use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::sock::SockId;
 use crate::kernel::vfs::time::{Time, Times};
 use crate::kernel::wait_queue::{QueueId, WaitQueues};
@@ -167,6 +168,8 @@ pub(crate) enum Ended {
 
 /// Arguments of mq_open(2).
 pub(crate) struct Opening<'a> {
+    /// The IPC namespace.
+    pub(crate) namespace: NsId,
     pub(crate) name: &'a [u8],
     /// Bits of the access that is asked for: 4 to receive, 2 to send.
     pub(crate) access: u32,
@@ -182,7 +185,8 @@ pub(crate) struct Opening<'a> {
 /// Every queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mqueues {
-    names: BTreeMap<Vec<u8>, MqueueId>,
+    /// Names in the IPC namespaces.
+    names: BTreeMap<(NsId, Vec<u8>), MqueueId>,
     held: BTreeMap<MqueueId, Mqueue>,
     last: u32,
     ended: BTreeMap<TaskId, Ended>,
@@ -195,7 +199,7 @@ impl Mqueues {
     pub(crate) fn charged(&self) -> u64 {
         let messages: usize =
             self.held.values().map(|queue| queue.messages.len() + queue.senders.len()).sum();
-        let names: usize = self.names.keys().map(Vec::len).sum();
+        let names: usize = self.names.keys().map(|(_, name)| name.len()).sum();
         self.bytes + messages as u64 * MESSAGE + (self.held.len() * size_of::<Mqueue>() + names) as u64
     }
 
@@ -218,7 +222,8 @@ impl Mqueues {
         queues: &mut WaitQueues,
         number: u64,
     ) -> Result<MqueueId, Errno> {
-        if let Some(id) = self.names.get(opening.name).copied() {
+        let name = (opening.namespace, opening.name.to_vec());
+        if let Some(id) = self.names.get(&name).copied() {
             let queue = self.held.get_mut(&id).ok_or(Errno::ENOENT)?;
             if opening.create.is_some() && opening.exclusive {
                 return Err(Errno::EEXIST);
@@ -262,22 +267,35 @@ impl Mqueues {
             charged: (user, bytes),
         };
         self.held.insert(id, queue);
-        self.names.insert(opening.name.to_vec(), id);
+        self.names.insert(name, id);
         Ok(id)
     }
 
     /// Takes a name away, mq_unlink(2): ENOENT; EPERM for another user's, as in a directory with
     /// the sticky bit.
-    pub(crate) fn unlink(&mut self, name: &[u8], cred: &Credentials) -> Result<(), Errno> {
-        let id = *self.names.get(name).ok_or(Errno::ENOENT)?;
+    pub(crate) fn unlink(&mut self, namespace: NsId, name: &[u8], cred: &Credentials) -> Result<(), Errno> {
+        let name = (namespace, name.to_vec());
+        let id = *self.names.get(&name).ok_or(Errno::ENOENT)?;
         let queue = self.held.get_mut(&id).ok_or(Errno::ENOENT)?;
         if cred.uid.fs != queue.uid && !cred.capable(CAP_FOWNER) {
             return Err(Errno::EPERM);
         }
         queue.linked = false;
-        self.names.remove(name);
+        self.names.remove(&name);
         self.collect(id);
         Ok(())
+    }
+
+    /// Takes the names of an IPC namespace away, which is gone.
+    pub(crate) fn leave(&mut self, namespace: NsId) {
+        let gone: Vec<_> = self.names.keys().filter(|(of, _)| *of == namespace).cloned().collect();
+        for name in gone {
+            let Some(id) = self.names.remove(&name) else { continue };
+            if let Some(queue) = self.held.get_mut(&id) {
+                queue.linked = false;
+            }
+            self.collect(id);
+        }
     }
 
     /// Takes note that a description is gone.
@@ -397,6 +415,7 @@ impl Mqueues {
 mod tests {
     use super::*;
     use crate::kernel::cred::User;
+    use crate::kernel::namespace::kind::Kind;
 
     fn message(priority: u32, text: &str) -> Message {
         Message { priority, text: text.into() }
@@ -408,8 +427,16 @@ mod tests {
         let (mut mqueues, mut queues) = (Mqueues::default(), WaitQueues::default());
         let cred = Credentials::of(User::default());
         let create = Some((0o600, Some(Capacity { messages: 4, size: 8 })));
-        let opening =
-            Opening { name: b"q", access: 6, create, exclusive: true, limit: 819_200, now: Time::default() };
+        let namespace = Kind::Ipc.first();
+        let opening = Opening {
+            namespace,
+            name: b"q",
+            access: 6,
+            create,
+            exclusive: true,
+            limit: 819_200,
+            now: Time::default(),
+        };
         let id = mqueues.open(&opening, &cred, &mut queues, 7).expect("a queue");
         assert_eq!(mqueues.open(&opening, &cred, &mut queues, 8), Err(Errno::EEXIST));
         for (priority, text) in [(1, "b"), (2, "a"), (1, "c"), (0, "d")] {
@@ -424,7 +451,7 @@ mod tests {
         }
         assert_eq!(order, b"abcd");
         assert_eq!(mqueues.bytes, 0);
-        mqueues.unlink(b"q", &cred).expect("a name");
+        mqueues.unlink(namespace, b"q", &cred).expect("a name");
         assert!(mqueues.get(id).is_some());
         mqueues.close(id);
         assert!(mqueues.get(id).is_none());

@@ -1,13 +1,18 @@
 //! chmod(2), chown(2), utimensat(2) and the extended attributes.
 
+use crate::abi::capability::CAP_SYS_ADMIN;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::fdtable::FileNo;
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_words, strncpy_from_user};
+use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::mount::At;
+use crate::kernel::vfs::nameless::Nameless;
+use crate::kernel::vfs::node::{ANON_DEV, PIPE_DEV, SOCK_DEV};
 use crate::kernel::vfs::{FileSystem, Ino, Time};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fs::{FDCWD, get_path};
+use crate::syscalls::fs::{FDCWD, get_path, look_at};
 use crate::syscalls::row::{Row, full};
 
 /// The calls of this file.
@@ -40,18 +45,80 @@ pub(super) const ROWS: &[Row] = &[
 
 const XATTR_NAME_MAX: usize = 256;
 
-/// The place behind a descriptor, if it has one. EBADF for O_PATH unless `path_too`.
-fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Option<At>, Errno> {
+/// What a call is about.
+#[derive(Clone, Copy, Debug)]
+enum Object {
+    /// A place in the tree.
+    At(At),
+    /// A pipe, a socket or the like, to which only descriptors lead.
+    Nameless(FileNo),
+}
+
+impl Object {
+    /// The place, if it has one.
+    fn at(self) -> Option<At> {
+        match self {
+            Object::At(at) => Some(at),
+            Object::Nameless(_) => None,
+        }
+    }
+}
+
+/// The object behind a descriptor. EBADF for O_PATH unless `path_too`.
+fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Object, Errno> {
     let link = caller.fd_link(fd as i32)?;
     if link.is_path && !path_too {
         return Err(Errno::EBADF);
     }
-    Ok(link.inode.map(|ino| At { mount: link.mount, ino }))
+    Ok(match link.inode {
+        Some(ino) => Object::At(At { mount: link.mount, ino }),
+        None => Object::Nameless(caller.fds.get(fd as i32)?),
+    })
 }
 
-/// The inode at a place whose mount may be written to, if it has one; EROFS.
-fn changed(fs: &FileSystem, at: Option<At>) -> Result<Option<Ino>, Errno> {
-    at.map(|at| fs.writable(at.mount).map(|()| at.ino)).transpose()
+/// Changes attributes: `inode` those at a place whose mount may be written to, `nameless` those of
+/// what has none. EROFS; EOPNOTSUPP for what has no inode of its own, whose attributes nobody may
+/// change, `anon_inode_setattr`; `touches`: all times are to be set to now.
+fn change(
+    ctx: &mut Ctx,
+    object: Object,
+    touches: bool,
+    inode: impl FnOnce(&mut FileSystem, &Caller, Ino) -> Result<(), Errno>,
+    nameless: impl FnOnce(&mut Nameless, &Caller) -> Result<(), Errno>,
+) -> SysResult {
+    let file = match object {
+        Object::At(at) => {
+            let (fs, caller, _) = ctx.paths_now();
+            fs.writable(at.mount)?;
+            inode(fs, &caller, at.ino)?;
+            return Ok(0);
+        }
+        Object::Nameless(file) => file,
+    };
+    let Meta { dev, ino, mode, uid, gid, times, .. } = look_at(ctx, file)?;
+    let mut held = Nameless { mode, uid, gid, times };
+    let queue = ctx.kernel.files.get(file).ops.mqueue();
+    let (fs, caller, _) = ctx.paths_now();
+    match (dev, queue) {
+        (PIPE_DEV | SOCK_DEV, _) => {
+            nameless(&mut held, &caller)?;
+            fs.nameless.insert(ino, held);
+        }
+        (_, Some(queue)) => {
+            nameless(&mut held, &caller)?;
+            let queue = fs.mqueues.get_mut(queue).ok_or(Errno::EIO)?;
+            (queue.mode, queue.uid, queue.gid) = (held.mode & 0o7777, held.uid, held.gid);
+            queue.times = held.times;
+        }
+        (ANON_DEV, _) => {
+            if touches {
+                held.may_touch(&caller)?;
+            }
+            return Err(Errno::EOPNOTSUPP.into());
+        }
+        _ => {} // a stream of the host's keeps what it has
+    }
+    Ok(0)
 }
 
 /// The place that a path, or with AT_EMPTY_PATH a descriptor, names.
@@ -61,17 +128,16 @@ fn target(
     dirfd: u64,
     path: &[u8],
     flags: u32,
-) -> Result<Option<At>, Errno> {
+) -> Result<Object, Errno> {
     if path.is_empty() && flags & AT_EMPTY_PATH != 0 {
         if dirfd as i32 == AT_FDCWD {
-            return Ok(Some(caller.context.cwd));
+            return Ok(Object::At(caller.context.cwd));
         }
         return of_fd(caller, dirfd, true);
     }
     match fs.locate(caller, dirfd as i32, path, flags & AT_SYMLINK_NOFOLLOW == 0) {
-        // Something without a name, which keeps what it has.
-        Err(Errno::ENXIO) => Ok(None),
-        found => Ok(Some(found?.there()?)),
+        Err(Errno::ENXIO) => fs.nameless(caller, dirfd as i32, path).map(Object::Nameless),
+        found => Ok(Object::At(found?.there()?)),
     }
 }
 
@@ -82,11 +148,14 @@ fn chmod(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 
 /// fchmod(2).
 fn fchmod(ctx: &mut Ctx, [fd, mode, ..]: [u64; 6]) -> SysResult {
-    let (fs, caller, _) = ctx.paths_now();
-    if let Some(ino) = changed(fs, of_fd(&caller, fd, false)?)? {
-        fs.chmod(&caller, ino, mode as u32)?;
-    }
-    Ok(0)
+    let (_, caller, _) = ctx.paths();
+    let object = of_fd(&caller, fd, false)?;
+    set_mode(ctx, object, mode as u32)
+}
+
+fn set_mode(ctx: &mut Ctx, object: Object, mode: u32) -> SysResult {
+    let inode = |fs: &mut FileSystem, caller: &Caller, ino| fs.chmod(caller, ino, mode);
+    change(ctx, object, false, inode, |held, caller| held.chmod(caller, mode))
 }
 
 /// fchmodat(2), the system call, which has no flags.
@@ -101,12 +170,9 @@ fn fchmodat2(ctx: &mut Ctx, [dirfd, path, mode, flags, ..]: [u64; 6]) -> SysResu
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
-    let (fs, caller, _) = ctx.paths_now();
-    let at = target(fs, &caller, dirfd, &path, flags)?;
-    if let Some(ino) = changed(fs, at)? {
-        fs.chmod(&caller, ino, mode as u32)?;
-    }
-    Ok(0)
+    let (fs, caller, _) = ctx.paths();
+    let object = target(fs, &caller, dirfd, &path, flags)?;
+    set_mode(ctx, object, mode as u32)
 }
 
 /// An id argument: -1 leaves the id alone.
@@ -126,11 +192,14 @@ fn lchown(ctx: &mut Ctx, [path, uid, gid, ..]: [u64; 6]) -> SysResult {
 
 /// fchown(2).
 fn fchown(ctx: &mut Ctx, [fd, uid, gid, ..]: [u64; 6]) -> SysResult {
-    let (fs, caller, _) = ctx.paths_now();
-    if let Some(ino) = changed(fs, of_fd(&caller, fd, false)?)? {
-        fs.chown(&caller, ino, id(uid), id(gid))?;
-    }
-    Ok(0)
+    let (_, caller, _) = ctx.paths();
+    let object = of_fd(&caller, fd, false)?;
+    set_owner(ctx, object, id(uid), id(gid))
+}
+
+fn set_owner(ctx: &mut Ctx, object: Object, uid: Option<u32>, gid: Option<u32>) -> SysResult {
+    let inode = |fs: &mut FileSystem, caller: &Caller, ino| fs.chown(caller, ino, uid, gid);
+    change(ctx, object, false, inode, |held, caller| held.chown(caller, uid, gid))
 }
 
 /// fchownat(2).
@@ -140,12 +209,9 @@ fn fchownat(ctx: &mut Ctx, [dirfd, path, uid, gid, flags, _]: [u64; 6]) -> SysRe
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
-    let (fs, caller, _) = ctx.paths_now();
-    let at = target(fs, &caller, dirfd, &path, flags)?;
-    if let Some(ino) = changed(fs, at)? {
-        fs.chown(&caller, ino, id(uid), id(gid))?;
-    }
-    Ok(0)
+    let (fs, caller, _) = ctx.paths();
+    let object = target(fs, &caller, dirfd, &path, flags)?;
+    set_owner(ctx, object, id(uid), id(gid))
 }
 
 /// Reads two times, or none at a null pointer; the words are seconds and `unit`ths of a second.
@@ -166,12 +232,38 @@ fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<Option<[Time; 2]>, E
 
 fn set_times(ctx: &mut Ctx, dirfd: u64, path: u64, times: Option<[Time; 2]>) -> SysResult {
     let path = get_path(ctx.mem, path)?;
-    let (fs, caller, _) = ctx.paths_now();
-    let at = target(fs, &caller, dirfd, &path, 0)?;
-    let Some(ino) = changed(fs, at)? else { return Ok(0) };
-    let [access, modify] = times.unwrap_or([caller.now; 2]);
-    fs.set_times(&caller, ino, Some(access), Some(modify), times.is_some())?;
-    Ok(0)
+    let (fs, caller, _) = ctx.paths();
+    let object = target(fs, &caller, dirfd, &path, 0)?;
+    change_times(ctx, object, times.map_or([When::Now; 2], |times| times.map(When::At)))
+}
+
+/// A time that is to be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Now,
+    /// UTIME_OMIT.
+    Never,
+    At(Time),
+}
+
+fn change_times(ctx: &mut Ctx, object: Object, times: [When; 2]) -> SysResult {
+    let explicit = times != [When::Now; 2];
+    let given = |caller: &Caller| {
+        times.map(|time| match time {
+            When::Now => Some(caller.now),
+            When::Never => None,
+            When::At(time) => Some(time),
+        })
+    };
+    let inode = |fs: &mut FileSystem, caller: &Caller, ino| {
+        let [access, modify] = given(caller);
+        fs.set_times(caller, ino, access, modify, explicit)
+    };
+    let nameless = |held: &mut Nameless, caller: &Caller| {
+        let [access, modify] = given(caller);
+        held.set_times(caller, access, modify, explicit)
+    };
+    change(ctx, object, !explicit, inode, nameless)
 }
 
 /// utime(2).
@@ -194,68 +286,68 @@ fn utimes(ctx: &mut Ctx, [path, times, ..]: [u64; 6]) -> SysResult {
 fn futimesat(ctx: &mut Ctx, [dirfd, path, times, ..]: [u64; 6]) -> SysResult {
     let times = get_times(ctx, times, 1_000_000)?;
     if path == 0 && dirfd as i32 != AT_FDCWD {
-        let (fs, caller, _) = ctx.paths_now();
-        if let Some(ino) = changed(fs, of_fd(&caller, dirfd, false)?)? {
-            let [access, modify] = times.unwrap_or([caller.now; 2]);
-            fs.set_times(&caller, ino, Some(access), Some(modify), times.is_some())?;
-        }
-        return Ok(0);
+        let (_, caller, _) = ctx.paths();
+        let object = of_fd(&caller, dirfd, false)?;
+        return change_times(ctx, object, times.map_or([When::Now; 2], |times| times.map(When::At)));
     }
     set_times(ctx, dirfd, path, times)
 }
 
-/// utimensat(2). A null path names the descriptor itself.
+/// utimensat(2). A null path names the descriptor itself. Nothing at all is checked where neither
+/// time is to change, and the times only where the file is there.
 fn utimensat(ctx: &mut Ctx, [dirfd, path, times, flags, ..]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
-    if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
-        return Err(Errno::EINVAL.into());
-    }
     let words: [u64; 4] = if times == 0 { [0, UTIME_NOW, 0, UTIME_NOW] } else { get_words(ctx.mem, times)? };
-    let valid = |nsec: u64| nsec < 1_000_000_000 || nsec == UTIME_NOW || nsec == UTIME_OMIT;
-    if !valid(words[1]) || !valid(words[3]) {
-        return Err(Errno::EINVAL.into());
-    }
     if words[1] == UTIME_OMIT && words[3] == UTIME_OMIT {
         return Ok(0);
     }
-    let text = if path == 0 { Vec::new() } else { get_path(ctx.mem, path)? };
-    let (fs, caller, _) = ctx.paths_now();
-    let at = if path == 0 {
-        if dirfd as i32 == AT_FDCWD {
-            return Err(Errno::EFAULT.into());
-        }
-        if flags & AT_SYMLINK_NOFOLLOW != 0 {
-            return Err(Errno::EINVAL.into());
-        }
-        of_fd(&caller, dirfd, false)?
-    } else {
-        target(fs, &caller, dirfd, &text, flags)?
+    let by_fd = path == 0 && dirfd as i32 != AT_FDCWD;
+    if by_fd && flags != 0 || flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    let text = if by_fd { Vec::new() } else { get_path(ctx.mem, path)? };
+    let (fs, caller, _) = ctx.paths();
+    let object = match by_fd {
+        true => of_fd(&caller, dirfd, false)?,
+        false => target(fs, &caller, dirfd, &text, flags)?,
     };
-    let Some(ino) = changed(fs, at)? else { return Ok(0) };
     let time = |sec: u64, nsec: u64| match nsec {
-        UTIME_NOW => Some(caller.now),
-        UTIME_OMIT => None,
-        _ => Some(Time { sec: sec as i64, nsec: nsec as u32 }),
+        UTIME_NOW => Ok(When::Now),
+        UTIME_OMIT => Ok(When::Never),
+        _ if nsec < 1_000_000_000 => Ok(When::At(Time { sec: sec as i64, nsec: nsec as u32 })),
+        _ => Err(Errno::EINVAL),
     };
-    let explicit = words[1] != UTIME_NOW || words[3] != UTIME_NOW;
-    fs.set_times(&caller, ino, time(words[0], words[1]), time(words[2], words[3]), explicit)?;
-    Ok(0)
+    let times = [time(words[0], words[1])?, time(words[2], words[3])?];
+    change_times(ctx, object, times)
 }
 
-/// The error for pipes and sockets: EOPNOTSUPP but for the `user` namespace.
-fn without_attributes(name: &[u8], user: Errno) -> Errno {
-    if name.starts_with(b"user.") { user } else { Errno::EOPNOTSUPP }
+/// The error for what has no attributes: EOPNOTSUPP but where already the namespace is not for it,
+/// or not for the caller, `xattr_permission`. Nobody guards what has no inode of its own.
+fn without_attributes(ctx: &Ctx, file: FileNo, name: &[u8], changes: bool) -> Errno {
+    let ops = &ctx.kernel.files.get(file).ops;
+    let own = ops.pipe().is_some() || ops.socket().is_some();
+    let guarded = name.starts_with(b"trusted.") || changes && own && name.starts_with(b"security.");
+    let refused = guarded && !ctx.kernel.task().cred.capable(CAP_SYS_ADMIN);
+    match name.starts_with(b"user.") || refused {
+        true if changes => Errno::EPERM,
+        true => Errno::ENODATA,
+        false => Errno::EOPNOTSUPP,
+    }
 }
 
 fn get_attribute(
     ctx: &mut Ctx,
     name: u64,
     (buf, size): (u64, u64),
-    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<At>, Errno>,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Object, Errno>,
 ) -> SysResult {
     let name = attribute_name(ctx, name)?;
+    let (fs, caller, _) = ctx.paths();
+    let ino = match find(fs, &caller)? {
+        Object::At(at) => at.ino,
+        Object::Nameless(file) => return Err(without_attributes(ctx, file, &name, false).into()),
+    };
     let (fs, caller, mem) = ctx.paths();
-    let ino = find(fs, &caller)?.ok_or(without_attributes(&name, Errno::ENODATA))?.ino;
     let value = fs.getxattr(&caller, ino, &name)?;
     if size == 0 {
         return Ok(value.len() as u64);
@@ -287,10 +379,10 @@ fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
 fn list_attributes(
     ctx: &mut Ctx,
     (buf, size): (u64, u64),
-    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<At>, Errno>,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Object, Errno>,
 ) -> SysResult {
     let (fs, caller, mem) = ctx.paths();
-    let names = match find(fs, &caller)? {
+    let names = match find(fs, &caller)?.at() {
         Some(at) => fs.listxattr(&caller, at.ino)?,
         None => Vec::new(),
     };
@@ -349,12 +441,16 @@ fn change_attribute(
     name: &[u8],
     value: Option<&[u8]>,
     flags: u32,
-    find: impl Fn(&mut FileSystem, &Caller) -> Result<Option<At>, Errno>,
+    find: impl Fn(&mut FileSystem, &Caller) -> Result<Object, Errno>,
 ) -> SysResult {
+    let (fs, caller, _) = ctx.paths();
+    let at = match find(fs, &caller)? {
+        Object::At(at) => at,
+        Object::Nameless(file) => return Err(without_attributes(ctx, file, name, true).into()),
+    };
     let (fs, caller, mem) = ctx.paths_now();
-    let at = find(fs, &caller)?;
-    let ino = changed(fs, at)?.ok_or(without_attributes(name, Errno::EPERM))?;
-    fs.setxattr(&caller, ino, name, value, flags, mem)?;
+    fs.writable(at.mount)?;
+    fs.setxattr(&caller, at.ino, name, value, flags, mem)?;
     Ok(0)
 }
 
@@ -376,7 +472,6 @@ fn lsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 
 /// fsetxattr(2).
 fn fsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
-    ctx.opened(args[0] as i32)?;
     let (name, value, flags) = new_attribute(ctx, args)?;
     change_attribute(ctx, &name, Some(&value), flags, |_, caller| of_fd(caller, args[0], false))
 }
@@ -397,7 +492,6 @@ fn lremovexattr(ctx: &mut Ctx, [path, name, ..]: [u64; 6]) -> SysResult {
 
 /// fremovexattr(2).
 fn fremovexattr(ctx: &mut Ctx, [fd, name, ..]: [u64; 6]) -> SysResult {
-    ctx.opened(fd as i32)?;
     let name = attribute_name(ctx, name)?;
     change_attribute(ctx, &name, None, 0, |_, caller| of_fd(caller, fd, false))
 }

@@ -273,7 +273,7 @@ fn own_uids(ctx: &Ctx) -> [u32; 2] {
 }
 
 /// The commands of fcntl(2) about the receiver of a description's signals.
-fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
+pub(super) fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult {
     let known = |ctx: &Ctx, kind: u32, id: i32| match kind {
         F_OWNER_TID => ctx.kernel.named_task(id).is_some(),
         F_OWNER_PID => ctx.kernel.named_process(id).is_some(),

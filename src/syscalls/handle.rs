@@ -24,13 +24,15 @@ const HANDLE: u32 = 8;
 /// Type of ours, `FILEID_INO32_GEN`.
 const KIND: u32 = 1;
 
+/// AT_HANDLE_FID: a handle that is only to be compared.
+const FID: u32 = 0x200;
 /// AT_HANDLE_MNT_ID_UNIQUE: a mount's number has 64 bits.
 const MNT_ID_UNIQUE: u32 = 1;
 
 /// name_to_handle_at(2).
 fn name_to_handle_at(ctx: &mut Ctx, [dirfd, path, handle, mount_id, flags, _]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
-    if flags & !(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH | MNT_ID_UNIQUE) != 0 {
+    if flags & !(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH | FID | MNT_ID_UNIQUE) != 0 {
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;

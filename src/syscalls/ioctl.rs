@@ -1,19 +1,21 @@
 //! ioctl(2): the few commands that work on any descriptor; a kind answers to its own.
 
-use crate::abi::capability::{CAP_LINUX_IMMUTABLE, CAP_SYS_ADMIN, CAP_SYS_RAWIO};
+use crate::abi::capability::{CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_SYS_RAWIO};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::abi::net::{FIOGETOWN, FIOSETOWN, IFF_UP, SIOCGPGRP, SIOCSIFFLAGS, SIOCSPGRP};
 use crate::abi::signal::signo::SIGTTOU;
 use crate::abi::tty::*;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::pty::PtySide;
+use crate::kernel::net::interface;
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{get_u32, get_u64, get_words, put_u32, put_u64};
 use crate::kernel::vfs::node::{Body, Ino, Node};
 use crate::kernel::vfs::termios::Form;
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::fd::{install, set_flags};
+use crate::syscalls::fd::{install, owner, set_flags};
 use crate::syscalls::row::{Row, partial};
 
 /// The calls of this file.
@@ -82,6 +84,20 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             let flags = open.flags & !O_ASYNC | if on { O_ASYNC } else { 0 };
             return set_flags(ctx, fd as i32, file, flags);
         }
+        FIOSETOWN | SIOCSPGRP | FIOGETOWN | SIOCGPGRP if is_socket(ctx, file) => {
+            return match command {
+                FIOGETOWN | SIOCGPGRP => {
+                    let receiver = owner(ctx, file, F_GETOWN, 0)?;
+                    put_u32(ctx.mem, arg, receiver as u32)?;
+                    Ok(0)
+                }
+                _ => {
+                    let receiver = get_u32(ctx.mem, arg)?;
+                    owner(ctx, file, F_SETOWN, receiver.into())
+                }
+            };
+        }
+        SIOCSIFFLAGS if is_socket(ctx, file) => return switch_interface(ctx, file, arg),
         FIOQSIZE => {
             let ino = inode_of(ctx, file, |body| {
                 matches!(body, Body::File(_) | Body::Dir(_) | Body::Proc(_) | Body::Namespace(..))
@@ -114,6 +130,24 @@ fn of_any_file(command: u64) -> bool {
         command,
         FIOASYNC | FIOQSIZE | FIGETBSZ | FIFREEZE | FITHAW | FS_IOC_FIEMAP | FICLONE | FICLONERANGE
     )
+}
+
+/// Tells if a description is a socket.
+fn is_socket(ctx: &Ctx, file: FileNo) -> bool {
+    ctx.kernel.files.get(file).ops.socket().is_some()
+}
+
+/// SIOCSIFFLAGS: switches the loopback of the socket's network namespace on or off; EPERM, ENODEV.
+fn switch_interface(ctx: &mut Ctx, file: FileNo, arg: u64) -> SysResult {
+    let id = ctx.kernel.files.get(file).ops.socket().ok_or(Errno::ENOTTY)?;
+    let namespace = ctx.kernel.fs.net.sock(id)?.namespace;
+    let (named, flags) = interface::get_flags(ctx.mem, arg)?;
+    ctx.kernel.require_in(namespace, CAP_NET_ADMIN)?;
+    if !named {
+        return Err(Errno::ENODEV.into());
+    }
+    ctx.kernel.fs.net.set_up(namespace, u32::from(flags) & IFF_UP != 0);
+    Ok(0)
 }
 
 /// Tells if a description is a side of a pseudo-terminal.

@@ -6,7 +6,9 @@ use crate::kernel::procfs::machine::mount_of;
 use crate::kernel::uaccess::{copy_to_user, put_words};
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::mount::MountId;
-use crate::kernel::vfs::node::{ANON_DEV, DEV_DEV, HOST_DEV, PIPE_DEV, PROC_DEV, SHM_DEV, SYS_DEV};
+use crate::kernel::vfs::node::{
+    ANON_DEV, DEV_DEV, HOST_DEV, MQUEUE_DEV, NSFS_DEV, PIPE_DEV, PROC_DEV, SHM_DEV, SOCK_DEV, SYS_DEV,
+};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path, look_at};
 use crate::syscalls::row::{Row, full};
@@ -167,7 +169,11 @@ fn kind_of(dev: u64) -> u64 {
         dev if dev >> 8 == 8 => EXT4_SUPER_MAGIC,
         PROC_DEV => PROC_SUPER_MAGIC,
         SYS_DEV => SYSFS_MAGIC,
-        PIPE_DEV | ANON_DEV => PIPEFS_MAGIC,
+        PIPE_DEV => PIPEFS_MAGIC,
+        SOCK_DEV => SOCKFS_MAGIC,
+        ANON_DEV => ANON_INODE_FS_MAGIC,
+        MQUEUE_DEV => MQUEUE_MAGIC,
+        NSFS_DEV => NSFS_MAGIC,
         _ => TMPFS_MAGIC,
     }
 }

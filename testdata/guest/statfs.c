@@ -24,6 +24,12 @@ int main(void)
     S(pipe2, p, 0);
     T(fstatfs, p[0], &a);
     printf("%lx\n", (long)a.f_type);
+    T(fstatfs, S(socket, 1, 1, 0), &a);
+    printf("%lx\n", (long)a.f_type);
+    T(fstatfs, S(eventfd2, 0, 0), &a);
+    printf("%lx\n", (long)a.f_type);
+    T(fstatfs, S(open, "/proc/self/ns/uts", O_RDONLY), &a);
+    printf("%lx\n", (long)a.f_type);
     T(statfs, "/sys/fs/selinux", &a);
     return 0;
 }

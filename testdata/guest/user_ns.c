@@ -5,6 +5,7 @@
 #include "emulated.h"
 #include "namespace.h"
 #include <netdb.h>
+#include <net/if.h>
 #include <linux/capability.h>
 #include <sys/socket.h>
 #include <arpa/inet.h>
@@ -143,9 +144,19 @@ int main(void)
     T(setns, uts, 0);
     T(setns, 0, 0);
 
-    T(msgget, 77, IPC_CREAT | 0600);
+    long queue = T(msgget, 77, IPC_CREAT | 0600), named = S(mq_open, "inside", O_CREAT | O_RDWR, 0600, NULL);
+    struct msqid_ds held;
+    T(msgctl, queue, IPC_STAT, &held);
+    printf("owner %d %d\n", held.msg_perm.uid, held.msg_perm.gid);
+    held.msg_perm.uid = 5;
+    T(msgctl, queue, IPC_SET, &held);
+    held.msg_perm.uid = 0;
+    T(msgctl, queue, IPC_SET, &held);
+    held.msg_perm.gid = 0;
+    T(msgctl, queue, IPC_SET, &held);
     T(unshare, CLONE_NEWIPC);
     T(msgget, 77, 0600);
+    T(mq_unlink, "inside"), T(mq_open, "inside", O_RDWR, 0, NULL), T(mq_timedsend, named, "x", 1, 0, NULL);
 
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     long s = S(socket, AF_INET, SOCK_STREAM, 0);
@@ -154,6 +165,20 @@ int main(void)
     a.sin_addr.s_addr = 0;
     T(bind, s, &a, sizeof a);
     T(listen, s, 1);
+
+    struct ifreq lo = {.ifr_name = "lo"}, none = {.ifr_name = "none0"};
+    T(ioctl, s, SIOCGIFFLAGS, &lo), printf("flags %x\n", lo.ifr_flags);
+    T(ioctl, s, SIOCGIFADDR, &lo);
+    lo.ifr_flags = IFF_UP;
+    T(ioctl, s, SIOCSIFFLAGS, &none), T(ioctl, s, SIOCSIFFLAGS, &lo);
+    T(ioctl, s, SIOCGIFFLAGS, &lo), printf("flags %x\n", lo.ifr_flags);
+    T(ioctl, s, SIOCGIFADDR, &lo);
+    s = S(socket, AF_INET, SOCK_STREAM, 0);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK), a.sin_port = htons(81);
+    T(connect, s, &a, sizeof a);
+    lo.ifr_flags = 0;
+    T(ioctl, s, SIOCSIFFLAGS, &lo);
+    T(ioctl, s, SIOCGIFFLAGS, &lo), printf("flags %x\n", lo.ifr_flags);
 
     fflush(stdout);
     long child = S(clone, CLONE_NEWUSER | CLONE_NEWUTS | SIGCHLD, 0, 0, 0, 0);

@@ -37,7 +37,7 @@ const KEPT: u32 = O_ACCMODE
     | O_SYNC
     | O_ASYNC
     | O_DIRECT
-    | O_DIRECTORY
+    | O_TMPFILE
     | O_NOFOLLOW
     | O_NOATIME
     | O_LARGEFILE;
@@ -332,6 +332,13 @@ impl Opener<'_> {
         if flags & O_PATH != 0 {
             return Err(Errno::ENXIO); // it only stands for what is there
         }
-        self.files.get(file).reopen(self.fs, flags & KEPT).map(Opened::File)
+        let open = self.files.get(file);
+        let reopened = open.reopen(self.fs, flags & KEPT);
+        let anonymous = open.ops.socket().is_none() && open.ops.mqueue().is_none();
+        if anonymous && reopened.as_ref().is_err_and(|errno| *errno == Errno::ENXIO) {
+            let access = [R_OK, W_OK, R_OK | W_OK, R_OK | W_OK][(flags & O_ACCMODE) as usize];
+            self.caller.granted((0, 0), 0o600, false, access)?;
+        }
+        reopened.map(Opened::File)
     }
 }

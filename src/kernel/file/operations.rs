@@ -17,9 +17,10 @@ use crate::kernel::signal::state::Signals;
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::image::Source;
+use crate::kernel::vfs::nameless::Nameless;
 use crate::kernel::vfs::node::{ANON_DEV, Ino, ProcSource};
 use crate::kernel::vfs::pipe::PipeId;
-use crate::kernel::vfs::time::Time;
+use crate::kernel::vfs::time::{Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -305,7 +306,7 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     fn attributes(&self, cx: &mut FileContext) -> Result<Meta, Errno> {
         Ok(match self.inode() {
             Some(ino) => cx.fs.meta(ino),
-            None => anonymous(cx),
+            None => anonymous(),
         })
     }
 
@@ -381,10 +382,18 @@ impl Clone for Box<dyn FileOperations> {
     }
 }
 
-/// Attributes of a description without an inode.
-pub(crate) fn anonymous(cx: &FileContext) -> Meta {
+/// Attributes of a description without an inode of its own: those of the one that the kernel made
+/// when it started.
+fn anonymous() -> Meta {
+    Meta { dev: ANON_DEV, ino: 1, mode: 0o600, nlink: 1, ..Meta::default() }
+}
+
+/// Attributes of a pipe or a socket, which has a number: those that it was given, or its first.
+pub(crate) fn numbered(cx: &FileContext, dev: u64, ino: u64, mode: u32) -> Meta {
     let (uid, gid) = (cx.cred.uid.fs, cx.cred.gid.fs);
-    Meta { dev: ANON_DEV, ino: 1, mode: 0o600, nlink: 1, uid, gid, ..Meta::default() }
+    let first = Nameless { mode, uid, gid, times: Times::default() };
+    let Nameless { mode, uid, gid, times } = cx.fs.nameless.get(&ino).copied().unwrap_or(first);
+    Meta { dev, ino, mode, nlink: 1, uid, gid, times, ..Meta::default() }
 }
 
 /// `FileOperations::seek` in a file of `size` bytes; `find` serves SEEK_DATA (true) and SEEK_HOLE.

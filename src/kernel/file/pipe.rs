@@ -6,7 +6,7 @@ use crate::abi::signal::signo::SIGPIPE;
 use crate::guest::GuestMemory;
 use crate::kernel::fasync::Reason;
 use crate::kernel::file::operations::{
-    FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE, anonymous,
+    FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE, numbered,
 };
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::node::{Body, Ino, PIPE_DEV};
@@ -141,7 +141,7 @@ impl FileOperations for PipeEnd {
             return Ok(cx.fs.meta(ino));
         }
         let ino = cx.fs.pipes.get(self.pipe).map_or(0, |pipe| pipe.number);
-        Ok(Meta { dev: PIPE_DEV, ino, mode: S_IFIFO | 0o600, ..anonymous(cx) })
+        Ok(numbered(cx, PIPE_DEV, ino, S_IFIFO | 0o600))
     }
 
     fn allocate(
@@ -167,7 +167,11 @@ impl FileOperations for PipeEnd {
     }
 
     fn release(&mut self, fs: &mut FileSystem, mode: Mode, mem: &mut dyn GuestMemory) {
+        let number = fs.pipes.get(self.pipe).map_or(0, |pipe| pipe.number);
         let gone = fs.pipes.close(self.pipe, mode.readable, mode.writable, &mut fs.queues);
+        if gone {
+            fs.nameless.remove(&number);
+        }
         if let Some(ino) = self.ino {
             if gone {
                 fs.node_mut(ino).body = Body::Fifo(None);

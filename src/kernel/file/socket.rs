@@ -4,7 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::net::{SIOCATMARK, SIOCOUTQ};
 use crate::guest::GuestMemory;
-use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, anonymous};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, numbered};
 use crate::kernel::net::event::Target;
 use crate::kernel::net::interface;
 use crate::kernel::net::queue::Ucred;
@@ -90,7 +90,8 @@ impl FileOperations for Socket {
     }
 
     fn ioctl(&mut self, cx: &mut FileContext, command: u64, arg: u64) -> Result<u64, Errno> {
-        if interface::ioctl(cx.mem, command, arg, cx.fs.net.is_inet(self.0))? {
+        let loopback = cx.fs.net.loopback(cx.fs.net.sock(self.0)?.namespace);
+        if interface::ioctl(cx.mem, command, arg, cx.fs.net.is_inet(self.0), loopback)? {
             return Ok(0);
         }
         let value = match command {
@@ -104,7 +105,7 @@ impl FileOperations for Socket {
 
     fn attributes(&self, cx: &mut FileContext) -> Result<Meta, Errno> {
         let ino = cx.fs.net.get(self.0).map_or(0, |sock| sock.number);
-        Ok(Meta { dev: SOCK_DEV, ino, mode: S_IFSOCK | 0o777, ..anonymous(cx) })
+        Ok(numbered(cx, SOCK_DEV, ino, S_IFSOCK | 0o777))
     }
 
     fn allocate(
@@ -114,14 +115,12 @@ impl FileOperations for Socket {
         _offset: u64,
         _len: u64,
     ) -> Result<(), FileError> {
-        Err(Errno::ESPIPE.into())
-    }
-
-    fn advise(&self, _cx: &mut FileContext) -> Result<(), Errno> {
-        Err(Errno::ESPIPE)
+        Err(Errno::ENODEV.into())
     }
 
     fn release(&mut self, fs: &mut FileSystem, _mode: Mode, mem: &mut dyn GuestMemory) {
+        let number = fs.net.get(self.0).map_or(0, |sock| sock.number);
+        fs.nameless.remove(&number);
         if let Some(ino) = fs.net.close(self.0, &mut fs.queues) {
             fs.let_go(ino, mem);
         }

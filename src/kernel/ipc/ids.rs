@@ -48,11 +48,12 @@ impl Perm {
         if owns || cred.capable(CAP_SYS_ADMIN) { Ok(()) } else { Err(Errno::EPERM) }
     }
 
-    /// Sets owner and mode, IPC_SET; EINVAL for ids that no user has.
-    pub(crate) fn set(&mut self, uid: u32, gid: u32, mode: u32) -> Result<(), Errno> {
-        if uid == u32::MAX || gid == u32::MAX {
-            return Err(Errno::EINVAL);
-        }
+    /// Sets owner and mode, IPC_SET: ids as the caller has them, EINVAL for those that its user
+    /// namespace lacks.
+    pub(crate) fn set(&mut self, cred: &Credentials, uid: u32, gid: u32, mode: u32) -> Result<(), Errno> {
+        let user_ns = &cred.user_ns;
+        let ids = (user_ns.uids.kernel_id(uid), user_ns.gids.kernel_id(gid));
+        let (Some(uid), Some(gid)) = ids else { return Err(Errno::EINVAL) };
         (self.uid, self.gid) = (uid, gid);
         self.mode = self.mode & !0o777 | mode & 0o777;
         Ok(())

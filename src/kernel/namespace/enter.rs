@@ -184,6 +184,9 @@ impl Kernel {
             if kind == Kind::Net {
                 fs.net.remove_namespace(id);
             }
+            if kind == Kind::Ipc {
+                fs.mqueues.leave(id);
+            }
             if kind == Kind::Mnt {
                 fs.mounts.remove_namespace(id);
             }

@@ -145,14 +145,9 @@ impl FileSystem {
         uid: Option<u32>,
         gid: Option<u32>,
     ) -> Result<(), Errno> {
-        let user_ns = &caller.cred.user_ns;
-        let uid = uid.map(|uid| user_ns.uids.kernel_id(uid).ok_or(Errno::EINVAL)).transpose()?;
-        let gid = gid.map(|gid| user_ns.gids.kernel_id(gid).ok_or(Errno::EINVAL)).transpose()?;
         let node = self.node(ino);
-        let own = caller.cred.uid.fs == node.uid;
-        let gives = uid.is_some_and(|uid| !own || uid != node.uid);
-        let passes = gid.is_some_and(|gid| !own || gid != node.gid && !caller.cred.in_group(gid));
-        if node.synthetic && node.subject.is_none() || (gives || passes) && !caller.capable(node, CAP_CHOWN) {
+        let (uid, gid, free) = caller.new_owner((node.uid, node.gid), uid, gid)?;
+        if node.synthetic && node.subject.is_none() || !free && !caller.capable(node, CAP_CHOWN) {
             return Err(Errno::EPERM);
         }
         if node.synthetic {

@@ -122,6 +122,23 @@ impl Caller<'_> {
         self.cred.capable_over_file(node.uid, node.gid, capability)
     }
 
+    /// The kernel's ids of the owner and the group that are to be given to a file that another has,
+    /// and whether anybody might give them so; EINVAL for ids that the caller's namespace lacks.
+    pub(crate) fn new_owner(
+        &self,
+        of: (u32, u32),
+        uid: Option<u32>,
+        gid: Option<u32>,
+    ) -> Result<(Option<u32>, Option<u32>, bool), Errno> {
+        let user_ns = &self.cred.user_ns;
+        let uid = uid.map(|uid| user_ns.uids.kernel_id(uid).ok_or(Errno::EINVAL)).transpose()?;
+        let gid = gid.map(|gid| user_ns.gids.kernel_id(gid).ok_or(Errno::EINVAL)).transpose()?;
+        let own = self.cred.uid.fs == of.0;
+        let gives = uid.is_some_and(|uid| !own || uid != of.0);
+        let passes = gid.is_some_and(|gid| !own || gid != of.1 && !self.cred.in_group(gid));
+        Ok((uid, gid, !gives && !passes))
+    }
+
     /// The mode that a file gets for `mode`: without the set-group-id bit, where the caller is not
     /// in the group.
     pub(crate) fn mode_in_group(&self, mode: u32, gid: u32) -> u32 {

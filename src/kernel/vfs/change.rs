@@ -122,8 +122,8 @@ impl FileSystem {
             Make::Dir => mode & 0o1777 & !caller.context.umask,
             _ => mode & 0o7777 & !caller.context.umask,
         };
-        if let Make::Special { kind: S_IFCHR | S_IFBLK, rdev } = what
-            && *rdev != WHITEOUT_DEV
+        if let Make::Special { kind: kind @ (S_IFCHR | S_IFBLK), rdev } = what
+            && (*rdev != WHITEOUT_DEV || *kind == S_IFBLK)
         {
             caller.cred.require(CAP_MKNOD)?;
         }

@@ -5,8 +5,8 @@
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
 //! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `node`, `mount`, `notify`, `context`,
-//! `caller`, `policy`, `quota`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`, `attr`,
-//! `xattr`, `change`, `rename`, `boot`, `image`.
+//! `caller`, `nameless`, `policy`, `quota`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`,
+//! `attr`, `xattr`, `change`, `rename`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -23,6 +23,7 @@ pub(crate) mod image;
 pub(crate) mod list;
 pub(crate) mod mount;
 pub(crate) mod n_tty;
+pub(crate) mod nameless;
 pub(crate) mod node;
 pub(crate) mod notify;
 pub(crate) mod pipe;

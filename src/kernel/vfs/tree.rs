@@ -21,6 +21,7 @@ use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
 use crate::kernel::vfs::host_handle::HostHandles;
 use crate::kernel::vfs::mount::Mounts;
+use crate::kernel::vfs::nameless::Nameless;
 use crate::kernel::vfs::node::{
     Body, DEV_DEV, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Node, SHM_DEV, SYS_DEV, Subject,
 };
@@ -62,6 +63,8 @@ pub struct FileSystem {
     /// The limit has kept the bytes of a file out.
     pub(super) out_of_memory: bool,
     pub(crate) pipes: Pipes,
+    /// Attributes that pipes and sockets were given, by their numbers.
+    pub(crate) nameless: BTreeMap<u64, Nameless>,
     pub(crate) ptys: Ptys,
     /// `/dev/pts`, and the inodes of its terminals by number.
     pub(super) pts: Ino,
@@ -110,6 +113,7 @@ impl FileSystem {
             quota: Quota::default(),
             out_of_memory: false,
             pipes: Pipes::default(),
+            nameless: BTreeMap::new(),
             ptys: Ptys::default(),
             pts: Ino(0),
             terminals: BTreeMap::new(),
@@ -281,7 +285,8 @@ impl FileSystem {
     /// The number in the handle of an inode; none where the file system gives no handles.
     pub(crate) fn handle_of(&mut self, ino: Ino) -> Option<u64> {
         let exported = [HOST_DEV, DEV_DEV, SHM_DEV, MEMFD_DEV, SYS_DEV];
-        exported.contains(&self.node(ino).dev).then(|| self.number(ino))
+        let node = self.node(ino);
+        (exported.contains(&node.dev) || !node.synthetic).then(|| self.number(ino))
     }
 
     /// The inode of a handle on a device, unless it is gone.

@@ -3,6 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::abi::ipc::IPCMNI_SHIFT;
 use crate::guest::GuestMemory;
+use crate::kernel::cred::Credentials;
 use crate::kernel::ipc::ids::{Entry, Perm};
 use crate::kernel::uaccess::get_words;
 use crate::syscalls::context::Ctx;
@@ -10,9 +11,11 @@ use crate::syscalls::context::Ctx;
 /// Words of a `struct ipc64_perm`.
 pub(super) const PERM_WORDS: usize = 6;
 
-/// The `struct ipc64_perm` of an object.
-pub(super) fn perm_words<T>(entry: &Entry<T>) -> [u64; PERM_WORDS] {
+/// The `struct ipc64_perm` of an object, with ids as somebody has them.
+pub(super) fn perm_words<T>(entry: &Entry<T>, cred: &Credentials) -> [u64; PERM_WORDS] {
     let Perm { key, uid, gid, cuid, cgid, mode } = entry.perm;
+    let [uid, cuid] = [uid, cuid].map(|uid| cred.user_ns.uids.shown(uid));
+    let [gid, cgid] = [gid, cgid].map(|gid| cred.user_ns.gids.shown(gid));
     let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
     [pair(key as u32, uid), pair(gid, cuid), pair(cgid, mode), (entry.id >> IPCMNI_SHIFT) as u64, 0, 0]
 }

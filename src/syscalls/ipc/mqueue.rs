@@ -61,6 +61,7 @@ fn mq_open(ctx: &mut Ctx, [path, flags, mode, attr, ..]: [u64; 6]) -> SysResult 
     ctx.kernel.fds().has_room(limit(ctx))?;
     let mode = mode as u32 & 0o7777 & !ctx.kernel.fs_context().umask;
     let opening = Opening {
+        namespace: ctx.kernel.task().namespaces.ipc,
         name: &name,
         access: match flags & O_ACCMODE {
             O_RDONLY => 4,
@@ -86,7 +87,8 @@ fn mq_open(ctx: &mut Ctx, [path, flags, mode, attr, ..]: [u64; 6]) -> SysResult 
 fn mq_unlink(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     let name = name(ctx, path)?;
     let cred = ctx.kernel.task().cred.clone();
-    ctx.kernel.fs.mqueues.unlink(&name, &cred)?;
+    let namespace = ctx.kernel.task().namespaces.ipc;
+    ctx.kernel.fs.mqueues.unlink(namespace, &name, &cred)?;
     Ok(0)
 }
 

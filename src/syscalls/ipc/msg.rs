@@ -3,6 +3,7 @@
 use crate::abi::capability::CAP_SYS_RESOURCE;
 use crate::abi::errno::Errno;
 use crate::abi::ipc::*;
+use crate::kernel::cred::Credentials;
 use crate::kernel::ipc::ids::Entry;
 use crate::kernel::ipc::msg::{Message, MsgQueue, Wanted};
 use crate::kernel::sched::{WaitKey, Wake};
@@ -105,10 +106,10 @@ fn deliver(ctx: &mut Ctx, message: Message, addr: u64, size: u64) -> SysResult {
 }
 
 /// The `struct msqid64_ds` of a queue, but for the processes that sent and received last.
-fn stat(entry: &Entry<MsgQueue>) -> [u64; PERM_WORDS + 9] {
+fn stat(entry: &Entry<MsgQueue>, cred: &Credentials) -> [u64; PERM_WORDS + 9] {
     let queue = &entry.object;
     let mut words = [0; PERM_WORDS + 9];
-    words[..PERM_WORDS].copy_from_slice(&perm_words(entry));
+    words[..PERM_WORDS].copy_from_slice(&perm_words(entry, cred));
     words[PERM_WORDS..PERM_WORDS + 7].copy_from_slice(&[
         queue.sent as u64,
         queue.received as u64,
@@ -151,7 +152,7 @@ fn msgctl(ctx: &mut Ctx, [id, command, addr, ..]: [u64; 6]) -> SysResult {
             }
             let answer = if command == IPC_STAT { 0 } else { entry.id as u64 };
             let last = [entry.object.sender, entry.object.receiver];
-            let mut words = stat(entry);
+            let mut words = stat(entry, &cred);
             let [sender, receiver] = last.map(|pid| u64::from(ctx.kernel.shown_pid(pid) as u32));
             words[PERM_WORDS + 6] = sender | receiver << 32;
             put_words(ctx.mem, addr, &words)?;
@@ -166,7 +167,7 @@ fn msgctl(ctx: &mut Ctx, [id, command, addr, ..]: [u64; 6]) -> SysResult {
             if most > MSGMNB {
                 cred.require(CAP_SYS_RESOURCE)?;
             }
-            entry.perm.set(uid, gid, mode)?;
+            entry.perm.set(&cred, uid, gid, mode)?;
             (entry.object.most_bytes, entry.object.changed) = (most, now);
             ctx.kernel.wake(WaitKey::Messages(id));
             Ok(0)

@@ -2,6 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::ipc::*;
+use crate::kernel::cred::Credentials;
 use crate::kernel::ipc::ids::Entry;
 use crate::kernel::ipc::sem::{SemOp, SemSet};
 use crate::kernel::sched::{WaitKey, Wake};
@@ -110,9 +111,9 @@ fn operate(ctx: &mut Ctx, id: i32, ops: Vec<SemOp>) -> Result<bool, Errno> {
 }
 
 /// The `struct semid64_ds` of a set.
-fn stat(entry: &Entry<SemSet>) -> [u64; PERM_WORDS + 7] {
+fn stat(entry: &Entry<SemSet>, cred: &Credentials) -> [u64; PERM_WORDS + 7] {
     let mut words = [0; PERM_WORDS + 7];
-    words[..PERM_WORDS].copy_from_slice(&perm_words(entry));
+    words[..PERM_WORDS].copy_from_slice(&perm_words(entry, cred));
     words[PERM_WORDS] = entry.object.operated as u64;
     words[PERM_WORDS + 2] = entry.object.changed as u64;
     words[PERM_WORDS + 4] = entry.object.semaphores.len() as u64;
@@ -145,7 +146,7 @@ fn semctl(ctx: &mut Ctx, [id, number, command, arg, ..]: [u64; 6]) -> SysResult 
                 entry.perm.check(&cred, 0o444)?;
             }
             let answer = if command == IPC_STAT { 0 } else { entry.id as u64 };
-            let words = stat(entry);
+            let words = stat(entry, &cred);
             put_words(ctx.mem, arg, &words)?;
             Ok(answer)
         }
@@ -153,7 +154,7 @@ fn semctl(ctx: &mut Ctx, [id, number, command, arg, ..]: [u64; 6]) -> SysResult 
             let (uid, gid, mode) = get_perm(ctx.mem, arg)?;
             let entry = sem.find_mut(id)?;
             entry.perm.check_owner(&cred)?;
-            entry.perm.set(uid, gid, mode)?;
+            entry.perm.set(&cred, uid, gid, mode)?;
             entry.object.changed = now;
             Ok(0)
         }

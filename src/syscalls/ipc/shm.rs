@@ -158,7 +158,7 @@ fn shmdt(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 fn stat(kernel: &Kernel, entry: &Entry<Segment>, mem: &dyn GuestMemory) -> [u64; PERM_WORDS + 8] {
     let Segment { size, object, attached, detached, changed, creator, last } = entry.object;
     let mut words = [0; PERM_WORDS + 8];
-    words[..PERM_WORDS].copy_from_slice(&perm_words(entry));
+    words[..PERM_WORDS].copy_from_slice(&perm_words(entry, &kernel.task().cred));
     let [creator, last] = [creator, last].map(|pid| kernel.shown_pid(pid) as u32);
     let pids = u64::from(creator) | u64::from(last) << 32;
     words[PERM_WORDS..PERM_WORDS + 6].copy_from_slice(&[
@@ -211,7 +211,7 @@ fn shmctl(ctx: &mut Ctx, [id, command, addr, ..]: [u64; 6]) -> SysResult {
             let cred = ctx.kernel.task().cred.clone();
             let entry = ctx.kernel.ipc.shm.find_mut(id)?;
             entry.perm.check_owner(&cred)?;
-            entry.perm.set(uid, gid, mode)?;
+            entry.perm.set(&cred, uid, gid, mode)?;
             entry.object.changed = now;
             Ok(0)
         }

@@ -71,10 +71,13 @@ fn mount(ctx: &mut Ctx, [source, target, kind, flags, data, _]: [u64; 6]) -> Sys
     let target = get_path(ctx.mem, target)?;
     let target = find(ctx, &target).map_err(|error| of_nameless(ctx, error, Errno::ENOENT))?;
     let at = target.there()?;
-    ctx.kernel.may_mount()?;
-    ctx.kernel.collect_mounts(ctx.mem);
     // Old programs mark the flags with a number above them.
     let flags = if flags & MS_MGC_MSK == MS_MGC_VAL { flags & !MS_MGC_MSK } else { flags };
+    if flags & MS_NOUSER != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    ctx.kernel.may_mount()?;
+    ctx.kernel.collect_mounts(ctx.mem);
     if flags & MS_REMOUNT != 0 {
         ctx.kernel.mount_remount(at, flags, &data)?;
     } else if flags & MS_BIND != 0 || flags & MS_MOVE != 0 && flags & PROPAGATION == 0 {
