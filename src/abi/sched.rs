@@ -7,6 +7,7 @@ pub(crate) const SCHED_RR: u32 = 2;
 pub(crate) const SCHED_BATCH: u32 = 3;
 pub(crate) const SCHED_IDLE: u32 = 5;
 pub(crate) const SCHED_DEADLINE: u32 = 6;
+pub(crate) const SCHED_EXT: u32 = 7;
 /// Returns to SCHED_OTHER in children; may be set with any policy.
 pub(crate) const SCHED_RESET_ON_FORK: u32 = 0x4000_0000;
 /// Bytes of the first version of `struct sched_attr`, and of the present one.

@@ -55,6 +55,14 @@ fn owns(ctx: &Ctx, task: TaskId) -> Result<(), Errno> {
     if same { Ok(()) } else { own.require(CAP_SYS_NICE) }
 }
 
+/// Checks that a task has no capability that the caller lacks, `cap_safe_nice`; EPERM.
+fn outranks(ctx: &Ctx, task: TaskId) -> Result<(), Errno> {
+    let (own, other) = (&ctx.kernel.task().cred, &ctx.kernel.other_task(task).cred);
+    let same = own.user_ns.id == other.user_ns.id;
+    let covered = same && other.caps.permitted & !own.caps.permitted == 0;
+    if covered || own.capable_over(&other.user_ns, CAP_SYS_NICE) { Ok(()) } else { Err(Errno::EPERM) }
+}
+
 /// sched_yield(2).
 fn sched_yield(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Break::Yield)
@@ -106,6 +114,8 @@ fn setpriority(ctx: &mut Ctx, [which, who, nice, ..]: [u64; 6]) -> SysResult {
             result = Err(Errno::EPERM.into());
         } else if nice < ctx.kernel.other_task(task).nice && !may_be_nice(ctx, nice) {
             result = Err(Errno::EACCES.into());
+        } else if let Err(errno) = outranks(ctx, task) {
+            result = Err(errno.into());
         } else {
             let policy = ctx.kernel.other_task(task).policy;
             ctx.kernel.set_policy(task, policy, nice);
@@ -177,6 +187,7 @@ fn set_policy(
     if !may {
         return Err(Errno::EPERM);
     }
+    outranks(ctx, task)?;
     ctx.kernel.set_policy(task, new, nice.unwrap_or(old_nice));
     Ok(())
 }
@@ -232,7 +243,7 @@ fn sched_getparam(ctx: &mut Ctx, [pid, param, ..]: [u64; 6]) -> SysResult {
 fn sched_get_priority_max(_: &mut Ctx, [policy, ..]: [u64; 6]) -> SysResult {
     match policy as u32 {
         SCHED_FIFO | SCHED_RR => Ok(99),
-        SCHED_OTHER | SCHED_BATCH | SCHED_IDLE | SCHED_DEADLINE => Ok(0),
+        SCHED_OTHER | SCHED_BATCH | SCHED_IDLE | SCHED_DEADLINE | SCHED_EXT => Ok(0),
         _ => Err(Errno::EINVAL.into()),
     }
 }
@@ -272,6 +283,7 @@ fn sched_setaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
     }
     let task = target(ctx, pid).map_err(|_| Errno::ESRCH)?;
     owns(ctx, task)?;
+    outranks(ctx, task)?;
     if bytes[0] & 1 == 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -280,11 +292,9 @@ fn sched_setaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
 
 /// getcpu(2).
 fn getcpu(ctx: &mut Ctx, [cpu, node, ..]: [u64; 6]) -> SysResult {
-    for addr in [cpu, node] {
-        if addr != 0 {
-            put_u32(ctx.mem, addr, 0)?;
-        }
-    }
+    // Both are written before a bad address is told of.
+    let put = [cpu, node].map(|addr| if addr == 0 { Ok(()) } else { put_u32(ctx.mem, addr, 0) });
+    put[0].and(put[1])?;
     Ok(0)
 }
 
@@ -377,6 +387,7 @@ fn ioprio_set(ctx: &mut Ctx, [which, who, ioprio, ..]: [u64; 6]) -> SysResult {
         if uid != own.effective && uid != own.real && !capable(ctx, CAP_SYS_NICE) {
             return Err(Errno::EPERM.into());
         }
+        outranks(ctx, task)?;
         ctx.kernel.other_task_mut(task).ioprio = ioprio;
     }
     Ok(0)

@@ -196,7 +196,8 @@ fn setgroups(ctx: &mut Ctx, [size, addr, ..]: [u64; 6]) -> SysResult {
 
 /// setpgid(2).
 fn setpgid(ctx: &mut Ctx, [pid, pgid, ..]: [u64; 6]) -> SysResult {
-    if (pgid as i32) < 0 {
+    let led = if pgid as i32 == 0 { pid } else { pgid };
+    if (led as i32) < 0 {
         return Err(Errno::EINVAL.into());
     }
     // 0 is the caller.
