@@ -106,17 +106,21 @@ impl AddressSpace {
         if old_len == 0 && !area.is_shared() {
             return Err(MemError::Invalid);
         }
-        let old_end = start.checked_add(old_len).filter(|end| *end <= area.end).ok_or(MemError::Fault)?;
+        let old_end = start.checked_add(old_len).ok_or(MemError::Invalid)?;
+        if fixed.is_none() && !keep && old_len >= new_len {
+            // What is cut off need not be there.
+            self.remove_range(start + new_len, old_end);
+            return Ok(start);
+        }
+        if old_end > area.end {
+            return Err(MemError::Fault);
+        }
         let mut moved = area.advanced(start - area_start);
         let area_end = area.end;
         let anonymous = matches!(area.backing, Backing::Anonymous);
         let touched = anonymous && !self.table.pages(area_start, area_end).is_empty();
         let duplicates = old_len == 0;
         if fixed.is_none() && !duplicates && !keep {
-            if new_len <= old_len {
-                self.remove_range(start + new_len, old_end);
-                return Ok(start);
-            }
             let new_end = start + new_len;
             let grows = area_end == old_end && new_end <= USER_END && self.is_open(old_end, new_end);
             if grows && !self.is_joined_before(area_start) {

@@ -237,6 +237,11 @@ fn file_behind(
     Ok(Behind { backing, file: Some(private.id), object: None, may_write, writer })
 }
 
+/// Checks that the caller may have something at an address, `vm.mmap_min_addr`; EPERM.
+fn may_map_at(ctx: &Ctx, addr: u64) -> Result<(), Errno> {
+    if addr < MMAP_MIN_ADDR { ctx.kernel.task().cred.require(CAP_SYS_RAWIO) } else { Ok(()) }
+}
+
 /// The meaning of the address; EINVAL, ENOMEM or EPERM where it cannot be.
 fn place(ctx: &Ctx, addr: u64, len: u64, flags: u64) -> Result<Place, Errno> {
     if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE) == 0 {
@@ -246,9 +251,7 @@ fn place(ctx: &Ctx, addr: u64, len: u64, flags: u64) -> Result<Place, Errno> {
         return Err(Errno::ENOMEM);
     }
     aligned(addr)?;
-    if addr < MMAP_MIN_ADDR && !ctx.kernel.task().cred.capable(CAP_SYS_RAWIO) {
-        return Err(Errno::EPERM);
-    }
+    may_map_at(ctx, addr)?;
     let noreplace = flags & MAP_FIXED_NOREPLACE != 0;
     Ok(if noreplace { Place::FixedNoReplace } else { Place::Fixed })
 }
@@ -418,6 +421,10 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
         }
     }
     let here = ctx.mem.next_mapping(addr).filter(|m| m.start <= addr).ok_or(Errno::EFAULT)?;
+    fixed.map_or(Ok(()), |to| may_map_at(ctx, to))?;
+    if fixed.is_none() && !keep && old_len > new_len && addr.saturating_add(old_len) > USER_END {
+        return invalid;
+    }
     let growth = if keep { new_len } else { new_len.saturating_sub(old_len) };
     if growth > 0 && addr.checked_add(old_len).is_some_and(|end| end <= here.end) {
         if here.is_locked() && !limits::room_to_lock(ctx, growth) {

@@ -67,7 +67,7 @@ fn policy(ctx: &mut Ctx, mode: u64, mask: u64, max_node: u64) -> Result<(u32, bo
     match mode {
         MPOL_DEFAULT | MPOL_LOCAL if any => Err(Errno::EINVAL),
         MPOL_DEFAULT | MPOL_LOCAL => Ok((mode | flags, false)),
-        MPOL_PREFERRED if !any => Ok((MPOL_LOCAL | flags, false)),
+        MPOL_PREFERRED if !any && flags & BOTH == 0 => Ok((MPOL_LOCAL | flags, false)),
         _ if !first => Err(Errno::EINVAL),
         _ => Ok((mode | flags, true)),
     }
@@ -90,9 +90,14 @@ fn mbind(ctx: &mut Ctx, [addr, len, mode, mask, max_node, flags]: [u64; 6]) -> S
     }
     let default = mode as u32 & !MPOL_MODE_FLAGS == MPOL_DEFAULT;
     aligned(addr)?;
-    let end = page_up(len).and_then(|len| addr.checked_add(len)).ok_or(Errno::EINVAL)?;
+    // A length that is too long for a page to be added is one of 0.
+    let end = addr.checked_add(page_up(len).unwrap_or(0)).ok_or(Errno::EINVAL)?;
     policy(ctx, mode, mask, max_node)?;
-    if end > addr && !default && !ctx.mem.is_mapped(addr, end - addr) {
+    let there = |ctx: &mut Ctx| match default {
+        true => ctx.mem.next_mapping(addr).is_some_and(|mapping| mapping.start < end),
+        false => ctx.mem.is_mapped(addr, end - addr),
+    };
+    if end > addr && !there(ctx) {
         return Err(Errno::EFAULT.into());
     }
     Ok(0)
@@ -126,8 +131,10 @@ fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, addr, flags, _]: [u64; 6
         if max_node > MAX_NODES * 64 {
             return Err(Errno::EINVAL.into());
         }
-        let mut mask = vec![0; (max_node.div_ceil(64) * 8) as usize];
-        mask[0] = u8::from(first);
+        let mut mask = vec![0; ((max_node - 1).div_ceil(64) * 8) as usize];
+        if let Some(byte) = mask.first_mut() {
+            *byte = u8::from(first);
+        }
         copy_to_user(ctx.mem, nodes, &mask)?;
     }
     Ok(0)

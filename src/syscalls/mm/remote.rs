@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::guest::{PAGE_SIZE, page_down};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::iovec::get_iovec;
+use crate::syscalls::iovec::{IOV_MAX, access_ok, get_iovec};
 use crate::syscalls::row::{Row, full};
 
 /// Calls that copy.
@@ -55,8 +55,12 @@ fn vectors(ctx: &mut Ctx, local: (u64, u64), remote: (u64, u64)) -> Result<Optio
         return Ok(Some((pairs(local), pairs(remote))));
     }
     let local = get_iovec(ctx.mem, local.0, local.1)?;
+    access_ok(&local)?;
     if local.iter().all(|(_, len)| *len == 0) {
         return Ok(None);
+    }
+    if remote.1 > IOV_MAX {
+        return Err(Errno::EINVAL);
     }
     let remote = get_iovec(ctx.mem, remote.0, remote.1)?;
     if remote.iter().all(|(_, len)| *len == 0) {
