@@ -9,9 +9,9 @@ use crate::abi::net::*;
 /// Bytes of `struct sockaddr_un`.
 const SOCKADDR_UN: usize = 110;
 /// Bytes of `struct sockaddr_in`.
-const SOCKADDR_IN: usize = 16;
+pub(crate) const SOCKADDR_IN: usize = 16;
 /// Bytes of `struct sockaddr_in6` without its scope, which old programs leave out.
-const SIN6_LEN_RFC2133: usize = 24;
+pub(crate) const SIN6_LEN_RFC2133: usize = 24;
 /// Bytes of `struct sockaddr_nl`.
 const SOCKADDR_NL: usize = 12;
 

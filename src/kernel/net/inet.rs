@@ -65,6 +65,13 @@ impl Net {
         Ok(())
     }
 
+    /// EISCONN for a socket of TCP that is connected already, or listens.
+    pub(crate) fn connected(&self, id: SockId) -> Result<(), Errno> {
+        let sock = self.sock(id)?;
+        let busy = sock.state == State::Listening || sock.state == State::Connected && !sock.in_progress;
+        if sock.is_tcp() && busy { Err(Errno::EISCONN) } else { Ok(()) }
+    }
+
     /// Connects a socket of TCP, connect(2). `again`: this call has waited for it.
     pub(crate) fn connect_tcp(
         &mut self,

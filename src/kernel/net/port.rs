@@ -138,7 +138,8 @@ impl Net {
         if !(any
             || self.is_own(sock.namespace, at.ip())
             || at.ip().is_loopback() && at.is_ipv4()
-            || at.ip().is_multicast() && !sock.is_tcp())
+            || at.ip().is_multicast() && (at.is_ipv4() || !sock.is_tcp())
+            || at.ip() == Ipv4Addr::BROADCAST)
         {
             return Err(Errno::EADDRNOTAVAIL);
         }

@@ -9,7 +9,9 @@ use crate::abi::fs::*;
 use crate::abi::net::*;
 use crate::kernel::file::description::Description;
 use crate::kernel::file::socket::Socket as SocketFile;
-use crate::kernel::net::addr::{Addr, Family, Given, encode, family_of, parse};
+use crate::kernel::net::addr::{
+    Addr, Family, Given, SIN6_LEN_RFC2133, SOCKADDR_IN, encode, family_of, parse,
+};
 use crate::kernel::net::sock::{Kind, SockId};
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::change::Make;
@@ -173,6 +175,10 @@ fn bind(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
         Family::Inet | Family::Inet6 => {
             // AF_UNSPEC stands for AF_INET where it is the address of all.
             let all = socket.family == Family::Inet && bytes.len() >= 16 && bytes[..2] == [0, 0];
+            let least = if socket.family == Family::Inet { SOCKADDR_IN } else { SIN6_LEN_RFC2133 };
+            if bytes.len() < least {
+                return Err(Errno::EINVAL.into());
+            }
             let given = match all && bytes[4..8] == [0; 4] {
                 true => parse(Family::Inet, &[&[AF_INET as u8, 0], &bytes[2..]].concat(), Errno::EINVAL)?,
                 false => parse(socket.family, &bytes, Errno::EAFNOSUPPORT)?,
@@ -248,6 +254,7 @@ fn accept(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
 /// accept4(2).
 fn accept4(ctx: &mut Ctx, [fd, addr, len, flags, ..]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
+    ctx.pin_opened(fd as i32)?;
     if flags & !FLAGS != 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -270,8 +277,9 @@ fn accept4(ctx: &mut Ctx, [fd, addr, len, flags, ..]: [u64; 6]) -> SysResult {
 
 /// connect(2).
 fn connect(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
-    let socket = socket_at(ctx, fd)?;
+    ctx.pin_opened(fd as i32)?;
     let bytes = get_address(ctx, addr, len)?;
+    let socket = socket_at(ctx, fd)?;
     match socket.family {
         Family::Unix => connect_unix(ctx, socket, &bytes),
         Family::Inet | Family::Inet6 => connect_inet(ctx, socket, &bytes),
@@ -290,7 +298,7 @@ fn connect_unix(ctx: &mut Ctx, socket: Socket, bytes: &[u8]) -> SysResult {
         return Ok(0);
     }
     let Given::Addr(addr) = parse(Family::Unix, bytes, Errno::EINVAL)? else {
-        return Err(Errno::ECONNREFUSED.into());
+        return Err(Errno::EINVAL.into());
     };
     let to = find_unix(ctx, socket.kind, &addr)?;
     let who = identity(ctx);
@@ -306,20 +314,23 @@ fn connect_unix(ctx: &mut Ctx, socket: Socket, bytes: &[u8]) -> SysResult {
 
 fn connect_inet(ctx: &mut Ctx, socket: Socket, bytes: &[u8]) -> SysResult {
     let id = socket.id;
+    let again = ctx.kernel.task().call.number.is_some();
     let family = match family_of(bytes)? {
         AF_INET if socket.family == Family::Inet6 && socket.kind == Kind::Datagram => Family::Inet,
         _ => socket.family,
     };
-    let to: SocketAddr = match parse(family, bytes, Errno::EAFNOSUPPORT)? {
-        Given::Unspecified => {
-            let fs = &mut ctx.kernel.fs;
-            fs.net.disconnect(id, &mut fs.queues)?;
-            return Ok(0);
-        }
-        Given::Addr(Addr::Inet(to)) => to,
-        _ => return Err(Errno::EAFNOSUPPORT.into()),
-    };
-    let again = ctx.kernel.task().call.number.is_some();
+    let given = parse(family, bytes, Errno::EAFNOSUPPORT);
+    // What a stream that is connected is given is not even looked at.
+    let to: SocketAddr =
+        match given.map_err(|errno| ctx.kernel.fs.net.connected(id).err().unwrap_or(errno))? {
+            Given::Unspecified => {
+                let fs = &mut ctx.kernel.fs;
+                fs.net.disconnect(id, &mut fs.queues)?;
+                return Ok(0);
+            }
+            Given::Addr(Addr::Inet(to)) => to,
+            _ => return Err(Errno::EAFNOSUPPORT.into()),
+        };
     on_net(ctx, socket, |fs| match socket.kind {
         Kind::Stream => fs.net.connect_tcp(id, to, (socket.nonblocking, again), &mut fs.queues),
         _ => Ok(fs.net.connect_udp(id, to, &mut fs.queues)?),
