@@ -13,7 +13,7 @@ use crate::kernel::uaccess::{get_u64, put_u64};
 use crate::kernel::vfs::mount::At;
 use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::PipeId;
-use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fs::{get_path, nameless_is};
 use crate::syscalls::io::{extend_text, failed, operate, seekable};
 use crate::syscalls::iovec::{access_ok, get_iovec};
@@ -56,7 +56,7 @@ fn get_offset(ctx: &mut Ctx, addr: u64) -> Result<Option<u64>, Errno> {
 
 fn put_offset(ctx: &mut Ctx, addr: u64, at: Option<u64>, done: u64) -> Result<(), Errno> {
     match at {
-        Some(at) => put_u64(ctx.mem, addr, at + done),
+        Some(at) => put_u64(ctx.mem, addr, at.wrapping_add(done)),
         None => Ok(()),
     }
 }
@@ -102,9 +102,18 @@ fn verify_area(ctx: &Ctx, side: Side, len: u64) -> Result<(), Errno> {
     if holds { Ok(()) } else { Err(Errno::EINVAL) }
 }
 
-/// sendfile(2).
+/// sendfile(2). The offset is written after an error too.
 fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
     let start = if at == 0 { None } else { Some(get_u64(ctx.mem, at)?) };
+    let result = send(ctx, to, from, start, count);
+    if let Ok(_) | Err(Break::Errno(_)) = result {
+        put_offset(ctx, at, start, *result.as_ref().unwrap_or(&0))?;
+    }
+    result
+}
+
+/// Sends bytes from `start` of a file, or from its offset.
+fn send(ctx: &mut Ctx, to: u64, from: u64, start: Option<u64>, count: u64) -> SysResult {
     let from = ctx.kernel.pin(from as i32)?;
     if !ctx.kernel.files.get(from).readable() {
         return Err(Errno::EBADF.into());
@@ -130,7 +139,6 @@ fn sendfile(ctx: &mut Ctx, [to, from, at, count, ..]: [u64; 6]) -> SysResult {
         Some(pipe) => files.file_to_pipe(cx, source, pipe, count.min(MAX_RW_COUNT), flags & O_NONBLOCK != 0),
         None => files.copy_bytes(cx, source, Side { file: to, at: None }, count, before),
     })?;
-    put_offset(ctx, at, start, done)?;
     Ok(done)
 }
 
@@ -280,6 +288,10 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let At { mount, ino } = found?.there()?;
     match fs.node(ino).body {
         Body::Dir(_) => return Err(Errno::EISDIR.into()),
+        Body::Proc(_) => {
+            caller.may(fs.node(ino), W_OK)?;
+            return Ok(0);
+        }
         Body::File(_) => {
             fs.writable(mount)?;
             caller.may(fs.node(ino), W_OK)?;
@@ -371,10 +383,13 @@ fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
 }
 
 /// readahead(2).
-fn readahead(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+fn readahead(ctx: &mut Ctx, [fd, _, len, ..]: [u64; 6]) -> SysResult {
     let file = ctx.kernel.fds().get(fd as i32)?;
     if !ctx.kernel.files.get(file).readable() {
         return Err(Errno::EBADF.into());
+    }
+    if len > i64::MAX as u64 {
+        return Err(Errno::EINVAL.into());
     }
     if is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
 }

@@ -193,7 +193,9 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
                 if let Some(pipe) = ctx.kernel.files.get(file).ops.pipe() {
                     ctx.kernel.fs.pipes.give_back(pipe, &buf[copied..count]);
                 }
-                done += copied as u64;
+                if !ctx.kernel.files.get(file).ops.moves_whole() {
+                    done += copied as u64;
+                }
                 failed = Some(Errno::EFAULT.into());
                 break 'pieces;
             }
@@ -311,8 +313,9 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
     if !ctx.kernel.files.get(file).writable() {
         return Err(Errno::EBADF.into());
     }
-    if let Some(errno) = ctx.kernel.files.get(file).ops.write_error() {
-        return Err(errno.into());
+    let refused = ctx.kernel.files.get(file).ops.write_error();
+    if refused == Some(Errno::EINVAL) {
+        return Err(Errno::EINVAL.into());
     }
     if ctx.kernel.writes_in_background(file)? {
         return Err(ctx.interrupted(Restart::WithFlag));
@@ -320,6 +323,9 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
     access_ok(pieces)?;
     within_file(offset, pieces)?;
     check_flags(ctx, file, pieces, flags, true)?;
+    if let Some(errno) = refused {
+        return Err(errno.into());
+    }
     let nowait = flags & RWF_NOWAIT != 0;
     let open = ctx.kernel.files.get(file);
     if open.ops.discards() {
@@ -429,17 +435,21 @@ fn get_iovec_once(ctx: &mut Ctx, addr: u64, count: u64) -> Result<Vec<(u64, u64)
     Ok(pieces)
 }
 
-/// EISDIR for a directory that is open for reading: even nothing is not read from it.
-fn not_a_directory(ctx: &mut Ctx, fd: u64) -> Result<(), Errno> {
+/// EISDIR for a directory that is open for reading: even nothing is not read from it. EFAULT.
+fn not_a_directory(ctx: &mut Ctx, fd: u64, piece: (u64, u64)) -> Result<(), Errno> {
     let file = ctx.kernel.pin(fd as i32)?;
     let open = ctx.kernel.files.get(file);
     let directory = open.ops.inode().is_some_and(|ino| ctx.kernel.fs.node(ino).is_dir());
-    if directory && open.readable() { Err(Errno::EISDIR) } else { Ok(()) }
+    if directory && open.readable() {
+        access_ok(&[piece])?;
+        return Err(Errno::EISDIR);
+    }
+    Ok(())
 }
 
 /// read(2).
 fn read(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
-    not_a_directory(ctx, fd)?;
+    not_a_directory(ctx, fd, (buf, count))?;
     let read = read_to(ctx, fd, None, &[(buf, count)], 0)?;
     if let Some(file) = of_records(ctx, fd, count)? {
         operate(ctx, file, |open, cx| open.read(cx, None, &mut []))?;
@@ -465,7 +475,7 @@ fn write(ctx: &mut Ctx, [fd, buf, count, ..]: [u64; 6]) -> SysResult {
 /// pread(2).
 fn pread64(ctx: &mut Ctx, [fd, buf, count, offset, ..]: [u64; 6]) -> SysResult {
     if offset <= i64::MAX as u64 {
-        not_a_directory(ctx, fd)?;
+        not_a_directory(ctx, fd, (buf, count))?;
     }
     read_to(ctx, fd, Some(offset), &[(buf, count)], 0)
 }
@@ -482,31 +492,44 @@ fn is_empty(pieces: &[(u64, u64)]) -> bool {
 
 /// Reads into a vector.
 fn read_vector(ctx: &mut Ctx, fd: u64, at: Option<u64>, (iov, count): (u64, u64), flags: u32) -> SysResult {
-    let pieces = get_iovec_once(ctx, iov, count)?;
     let (file, _) = start(ctx, fd, at)?;
     let open = ctx.kernel.files.get(file);
-    let reads = open.readable() && open.ops.read_error().is_none();
-    if is_empty(&pieces) && reads { Ok(0) } else { read_to(ctx, fd, at, &pieces, flags) }
+    if !open.readable() {
+        return Err(Errno::EBADF.into());
+    }
+    if let Some(errno) = open.ops.read_error() {
+        return Err(errno.into());
+    }
+    let pieces = get_iovec_once(ctx, iov, count)?;
+    access_ok(&pieces)?;
+    if is_empty(&pieces) { Ok(0) } else { read_to(ctx, fd, at, &pieces, flags) }
 }
 
 /// Writes from a vector.
 fn write_vector(ctx: &mut Ctx, fd: u64, at: Option<u64>, (iov, count): (u64, u64), flags: u32) -> SysResult {
-    let pieces = get_iovec(ctx.mem, iov, count)?;
     let (file, _) = start(ctx, fd, at)?;
     let open = ctx.kernel.files.get(file);
-    let writes = open.writable() && open.ops.write_error() != Some(Errno::EINVAL);
-    if is_empty(&pieces) && writes { Ok(0) } else { write_from(ctx, fd, at, &pieces, flags) }
+    if at.is_some() && !open.ops.is_written_at() {
+        return Err(Errno::ESPIPE.into());
+    }
+    if !open.writable() {
+        return Err(Errno::EBADF.into());
+    }
+    if open.ops.write_error() == Some(Errno::EINVAL) {
+        return Err(Errno::EINVAL.into());
+    }
+    let pieces = get_iovec(ctx.mem, iov, count)?;
+    access_ok(&pieces)?;
+    if is_empty(&pieces) { Ok(0) } else { write_from(ctx, fd, at, &pieces, flags) }
 }
 
 /// readv(2).
 fn readv(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.pin(fd as i32)?;
     read_vector(ctx, fd, None, (iov, count), 0)
 }
 
 /// writev(2).
 fn writev(ctx: &mut Ctx, [fd, iov, count, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.pin(fd as i32)?;
     write_vector(ctx, fd, None, (iov, count), 0)
 }
 
@@ -558,14 +581,12 @@ fn offset_of(offset: u64) -> Result<Option<u64>, Errno> {
 /// preadv2(2).
 fn preadv2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
     let at = offset_of(offset)?;
-    ctx.kernel.pin(fd as i32)?;
     read_vector(ctx, fd, at, (iov, count), flags as u32)
 }
 
 /// pwritev2(2).
 fn pwritev2(ctx: &mut Ctx, [fd, iov, count, offset, _, flags]: [u64; 6]) -> SysResult {
     let at = offset_of(offset)?;
-    ctx.kernel.pin(fd as i32)?;
     write_vector(ctx, fd, at, (iov, count), flags as u32)
 }
 

@@ -10,8 +10,7 @@ pub(super) const IOV_MAX: u64 = 1024;
 
 /// Checks that pieces lie in the user's half, before a call does anything; EFAULT.
 pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
-    let inside =
-        |(addr, len): &(u64, u64)| *len == 0 || addr.checked_add(*len).is_some_and(|end| end <= USER_END);
+    let inside = |(addr, len): &(u64, u64)| addr.checked_add(*len).is_some_and(|end| end <= USER_END);
     if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
 }
 

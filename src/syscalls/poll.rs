@@ -180,7 +180,8 @@ fn select(ctx: &mut Ctx, [count, read, write, except, timeout, _]: [u64; 6]) -> 
     let result = select_all(ctx, count, [read, write, except], wanted);
     if let (Some(deadline), false) = (deadline, matches!(result, Err(Break::Sleep))) {
         let left = deadline.saturating_sub(ctx.now());
-        put_words(ctx.mem, timeout, &timeval(left))?;
+        // A timeout that cannot be written is no error.
+        let _ = put_words(ctx.mem, timeout, &timeval(left));
     }
     result
 }
@@ -196,7 +197,6 @@ fn pselect6(ctx: &mut Ctx, [count, read, write, except, timeout, mask]: [u64; 6]
     let result = select_all(ctx, count, [read, write, except], wanted);
     if let (Some(deadline), false) = (deadline, matches!(result, Err(Break::Sleep))) {
         let left = deadline.saturating_sub(ctx.now());
-        // As in Linux, a timeout that cannot be written is no error.
         let _ = put_timespec(ctx.mem, timeout, left);
     }
     result

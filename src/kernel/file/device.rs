@@ -61,7 +61,7 @@ impl FileOperations for Device {
     }
 
     fn discards(&self) -> bool {
-        self.1 == Model::Null
+        matches!(self.1, Model::Null | Model::Zero)
     }
 
     fn read(

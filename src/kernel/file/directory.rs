@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::streams::Streams;
-use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::node::{Ino, PROC_DEV, SYS_DEV};
 
 /// A directory that is open.
 #[derive(Clone, Debug)]
@@ -46,6 +46,9 @@ impl FileOperations for Directory {
     }
 
     fn sync(&mut self, cx: &mut FileContext) -> Result<(), Errno> {
+        if [PROC_DEV, SYS_DEV].contains(&cx.fs.node(self.0).dev) {
+            return Err(Errno::EINVAL);
+        }
         cx.fs.write_back(cx.mem)
     }
 

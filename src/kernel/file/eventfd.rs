@@ -69,7 +69,7 @@ impl FileOperations for EventFd {
         _at: Option<u64>,
         bytes: &[u8],
     ) -> Result<usize, FileError> {
-        let value = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).ok_or(Errno::EINVAL)?;
+        let value = u64::from_le_bytes(bytes.try_into().map_err(|_| Errno::EINVAL)?);
         if value == u64::MAX {
             return Err(Errno::EINVAL.into());
         }

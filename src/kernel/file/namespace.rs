@@ -4,6 +4,7 @@ use crate::abi::errno::Errno;
 use crate::abi::process::{NS_GET_NSTYPE, NS_GET_OWNER_UID, NS_GET_PARENT, NS_GET_USERNS};
 use crate::kernel::file::operations::{FileContext, FileOperations};
 use crate::kernel::namespace::kind::{Kind, NsId};
+use crate::kernel::streams::Streams;
 use crate::kernel::vfs::node::Ino;
 
 /// A namespace.
@@ -35,8 +36,16 @@ impl FileOperations for NamespaceFile {
         Some(Errno::EINVAL)
     }
 
+    fn is_seekable(&self, _streams: &Streams) -> bool {
+        true
+    }
+
     fn write_error(&self) -> Option<Errno> {
         Some(Errno::EINVAL)
+    }
+
+    fn can_be_watched(&self, _streams: &Streams) -> bool {
+        false
     }
 
     fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {

@@ -4,6 +4,7 @@
 use crate::abi::errno::Errno;
 use crate::kernel::arena::ProcessId;
 use crate::kernel::file::operations::{FileContext, FileOperations, Mode, READABLE};
+use crate::kernel::streams::Streams;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -25,6 +26,10 @@ impl FileOperations for PidFd {
 
     fn read_error(&self) -> Option<Errno> {
         Some(Errno::EINVAL)
+    }
+
+    fn is_seekable(&self, _streams: &Streams) -> bool {
+        true
     }
 
     fn write_error(&self) -> Option<Errno> {

@@ -102,6 +102,10 @@ impl FileOperations for ProcText {
         Ok(0)
     }
 
+    fn truncate(&mut self, _cx: &mut FileContext, _len: u64) -> Result<(), FileError> {
+        Ok(())
+    }
+
     fn sync_range(&mut self) -> Result<(), Errno> {
         Ok(())
     }

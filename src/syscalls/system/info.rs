@@ -11,6 +11,7 @@ use crate::kernel::uts;
 use crate::kernel::vfs::proc_tables::FILESYSTEMS;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path, nameless_is};
+use crate::syscalls::iovec::access_ok;
 use crate::syscalls::row::{Row, full, partial};
 use crate::syscalls::stat::free_of;
 
@@ -150,6 +151,7 @@ fn getrandom(ctx: &mut Ctx, [addr, len, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let len = len.min(MAX_RW_COUNT);
+    access_ok(&[(addr, len)])?;
     let before = ctx.kernel.task().call.done;
     let mut done = before;
     while done < len {
