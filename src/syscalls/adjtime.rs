@@ -43,6 +43,9 @@ const MAX_FREQ: i64 = i64::MAX / 65_536;
 
 /// Checks what is asked for, `timekeeping_validate_timex`: EPERM, EINVAL.
 fn check(ctx: &Ctx, modes: u32, words: &[u64; WORDS]) -> Result<(), Errno> {
+    if modes & ADJ_ADJTIME != 0 && modes & ADJ_OFFSET == 0 {
+        return Err(Errno::EINVAL);
+    }
     let only_asks =
         modes == 0 || modes & (ADJ_ADJTIME | ADJ_OFFSET_READONLY) == ADJ_ADJTIME | ADJ_OFFSET_READONLY;
     if !only_asks || modes & ADJ_SETOFFSET != 0 {
@@ -138,7 +141,10 @@ fn adjtimex(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 /// clock_adjtime(2).
 fn clock_adjtime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
     get_words::<WORDS>(ctx.mem, addr)?;
-    ClockId::find(id, ctx.kernel.shown_pid(ctx.kernel.process().pid))?;
+    let alarm = matches!(id as i32, CLOCK_REALTIME_ALARM | CLOCK_BOOTTIME_ALARM);
+    if !alarm {
+        ClockId::find(id, ctx.kernel.shown_pid(ctx.kernel.process().pid))?;
+    }
     if id as i32 != 0 {
         return Err(Errno::EOPNOTSUPP.into());
     }

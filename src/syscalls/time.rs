@@ -63,6 +63,11 @@ fn cpu_clock(ctx: &Ctx, id: u64, reading: bool) -> Result<Option<CpuClock>, Errn
     })
 }
 
+/// Tells if a clock would wake the machine, for which it has no device: EOPNOTSUPP for its timers.
+fn is_of_alarms(id: u64) -> bool {
+    matches!(id as i32, CLOCK_REALTIME_ALARM | CLOCK_BOOTTIME_ALARM)
+}
+
 /// The clock of an id; EINVAL also where it would be of a task that is not there or not to be seen.
 fn clock(ctx: &Ctx, id: u64) -> Result<ClockId, Errno> {
     cpu_clock(ctx, id, true)?;
@@ -181,6 +186,10 @@ fn sleep_by_cpu(ctx: &mut Ctx, clock: CpuClock, ns: u64, absolute: bool, rem: u6
 /// clock_nanosleep(2).
 fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysResult {
     let (named, number) = ((id as i32) < 0, id);
+    if is_of_alarms(id) {
+        get_timespec(ctx.mem, req)?;
+        return Err(Errno::EOPNOTSUPP.into());
+    }
     let id = clock(ctx, number)?;
     if matches!(id, ClockId::Raw | ClockId::RealtimeCoarse | ClockId::MonotonicCoarse)
         || id == ClockId::ThreadCpu && !named
@@ -279,6 +288,8 @@ fn sibling(ctx: &Ctx, tid: i32) -> Result<TaskId, Errno> {
 /// timer_create(2).
 fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResult {
     let event = if event == 0 { None } else { Some(get_words(ctx.mem, event)?) };
+    let alarms = is_of_alarms(clock);
+    let clock = if alarms { CLOCK_REALTIME as u64 } else { clock };
     let cpu = cpu_clock(ctx, clock, false)?;
     let clock = match cpu {
         Some(CpuClock::Process(_)) => ClockId::ProcessCpu,
@@ -308,6 +319,9 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
             (value, (notify != SIGEV_NONE).then_some(signo), task)
         }
     };
+    if alarms {
+        return Err(Errno::EOPNOTSUPP.into());
+    }
     put_u32(ctx.mem, id_addr, id as u32)?;
     let alarm = Alarm::default();
     let timer = PosixTimer {
@@ -385,10 +399,13 @@ fn fixed(ctx: &mut Ctx, call: &str) -> SysResult {
 /// Sets CLOCK_REALTIME to a valid time; EINVAL beyond what the clock can reach in 30 more years.
 pub(super) fn set_realtime(ctx: &mut Ctx, sec: u64, nsec: u64) -> SysResult {
     const LAST: u64 = u64::MAX / 2 / NSEC_PER_SEC - 30 * 365 * 86_400;
-    if sec >= LAST {
+    if sec > i64::MAX as u64 / NSEC_PER_SEC {
         return Err(Errno::EINVAL.into());
     }
     ctx.kernel.task().cred.require(CAP_SYS_TIME)?;
+    if sec >= LAST {
+        return Err(Errno::EINVAL.into());
+    }
     let instructions = ctx.cpu.instructions();
     let before = ctx.kernel.clock.start(ClockId::Realtime);
     ctx.kernel.clock.set_realtime(sec * NSEC_PER_SEC + nsec, instructions);

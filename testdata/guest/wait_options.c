@@ -50,6 +50,14 @@ int main(void)
     info_of("killed", S(waitid, P_PID, pid, &info, WEXITED, &usage), &info, pid);
     T(waitid, P_PID, pid, &info, WEXITED, NULL);
 
+    /* Without a child the structure is of none. */
+    memset(&info, 0xff, sizeof info);
+    T(waitid, P_PID, pid, &info, WEXITED, NULL);
+    is(info.si_signo == 0 && info.si_errno == 0 && info.si_code == 0 && info.si_pid == 0 && info.si_status == 0);
+    memset(&info, 0xff, sizeof info);
+    T(waitid, 99, 0, &info, WEXITED, NULL), T(waitid, P_ALL, 0, BAD, 0, NULL), T(waitid, P_PIDFD, 99, BAD, WEXITED, NULL);
+    is(info.si_signo == 0 && info.si_pid == 0);
+
     for (int code = 0; code <= 256; code += 128) {
         pid = child(code);
         check(waitpid(pid, &status, 0) == pid);

@@ -143,6 +143,9 @@ fn make(ctx: &mut Ctx, args: CloneArgs) -> SysResult {
     let CloneArgs { flags, child_tid, parent_tid, .. } = args;
     let has = |flag| flags & flag != 0;
     check(flags)?;
+    if has(CLONE_SETTLS) && args.tls >= USER_END {
+        return Err(Errno::EPERM.into());
+    }
     if has(CLONE_PIDFD) {
         // It must be writable before anything is made.
         get_u32(ctx.mem, args.pidfd)?;

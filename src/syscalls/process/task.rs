@@ -77,8 +77,28 @@ fn wait4(ctx: &mut Ctx, [pid, status, options, usage, ..]: [u64; 6]) -> SysResul
     Ok(news.pid as u64)
 }
 
-/// waitid(2).
-fn waitid(ctx: &mut Ctx, [which, id, info, options, usage, _]: [u64; 6]) -> SysResult {
+/// waitid(2). The structure is written after an error too, as of no child.
+fn waitid(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+    let (news, error) = match wait_id(ctx, args) {
+        Ok(news) => (news, None),
+        Err(Break::Errno(errno)) if errno != Errno::EFAULT => (None, Some(errno)),
+        Err(why) => return Err(why),
+    };
+    let info = args[2];
+    if info != 0 {
+        // As in Linux it is only filled as far as it has a meaning.
+        let signo = if news.is_some() { SIGCHLD as u32 } else { 0 };
+        let News { code, pid, uid, value, .. } = news.unwrap_or_default();
+        let words = [signo, 0, code as u32, pid as u32, uid, value as u32];
+        for (at, word) in [0, 4, 8, 16, 20, 24].into_iter().zip(words) {
+            copy_to_user(ctx.mem, info.wrapping_add(at), &word.to_le_bytes())?;
+        }
+    }
+    error.map_or(Ok(0), |errno| Err(errno.into()))
+}
+
+/// Waits as waitid(2) is asked to, and tells of the child's use of resources.
+fn wait_id(ctx: &mut Ctx, [which, id, _, options, usage, _]: [u64; 6]) -> Result<Option<News>, Break> {
     const EVENTS: u32 = WSTOPPED | WEXITED | WCONTINUED;
     const OPTIONS: u32 = EVENTS | WNOHANG | WNOWAIT | __WNOTHREAD | __WALL | __WCLONE;
     let mut options = options as u32;
@@ -109,16 +129,7 @@ fn waitid(ctx: &mut Ctx, [which, id, info, options, usage, _]: [u64; 6]) -> SysR
     if let Some(news) = news.filter(|_| usage != 0) {
         put_words(ctx.mem, usage, &rusage(news.used.cpu, news.used.resident))?;
     }
-    if info != 0 {
-        // As in Linux the structure is only filled as far as it has a meaning.
-        let signo = if news.is_some() { SIGCHLD as u32 } else { 0 };
-        let News { code, pid, uid, value, .. } = news.unwrap_or_default();
-        let words = [signo, 0, code as u32, pid as u32, uid, value as u32];
-        for (at, word) in [0, 4, 8, 16, 20, 24].into_iter().zip(words) {
-            copy_to_user(ctx.mem, info + at, &word.to_le_bytes())?;
-        }
-    }
-    Ok(0)
+    Ok(news)
 }
 
 /// set_tid_address(2).

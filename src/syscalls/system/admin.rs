@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[Row] = &[
     full(103, "syslog", syslog).noted("the log is empty"),
     full(153, "vhangup", vhangup),
     partial(163, "acct", acct, "with CAP_SYS_PACCT ENOSYS"),
-    partial(167, "swapon", swap, "with CAP_SYS_ADMIN EINVAL"),
+    partial(167, "swapon", swapon, "with CAP_SYS_ADMIN EINVAL"),
     partial(168, "swapoff", swap, "with CAP_SYS_ADMIN EINVAL"),
     partial(169, "reboot", reboot, "to stop or start the machine stops the run"),
     full(170, "sethostname", sethostname),
@@ -95,7 +95,7 @@ fn setns(ctx: &mut Ctx, [fd, wanted, ..]: [u64; 6]) -> SysResult {
     const KINDS: [Kind; 8] =
         [Kind::User, Kind::Mnt, Kind::Uts, Kind::Ipc, Kind::Pid, Kind::Cgroup, Kind::Net, Kind::Time];
     let wanted = u64::from(wanted as u32);
-    let ops = &ctx.kernel.file(fd as i32)?.ops;
+    let ops = &ctx.kernel.files.get(ctx.opened(fd as i32)?).ops;
     if let Some((kind, id)) = ops.namespace() {
         if wanted != 0 && wanted != kind.flag() {
             return Err(Errno::EINVAL.into());
@@ -117,7 +117,16 @@ fn setns(ctx: &mut Ctx, [fd, wanted, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// swapon(2), swapoff(2): no file is swap space.
+/// swapon(2).
+fn swapon(ctx: &mut Ctx, [path, flags, ..]: [u64; 6]) -> SysResult {
+    const SWAP_FLAGS_VALID: u32 = 0x7_ffff;
+    if flags as u32 & !SWAP_FLAGS_VALID != 0 {
+        return Err(Errno::EINVAL.into());
+    }
+    swap(ctx, [path, 0, 0, 0, 0, 0])
+}
+
+/// swapoff(2), and swapon(2): no file is swap space.
 fn swap(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
     require(ctx, CAP_SYS_ADMIN)?;
     let path = get_path(ctx.mem, path)?;
