@@ -45,7 +45,7 @@ pub(super) const ROWS: &[Row] = &[
 
 const XATTR_NAME_MAX: usize = 256;
 
-/// What a call is about.
+/// The object of a call.
 #[derive(Clone, Copy, Debug)]
 enum Object {
     /// A place in the tree.

@@ -7,7 +7,7 @@ use crate::abi::fs::{S_IFMT, S_ISGID, S_ISUID, S_IXGRP, W_OK};
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::time::{Time, Times};
 
-/// What fchmod(2), fchown(2) and futimens(2) change.
+/// The attributes that fchmod(2), fchown(2) and futimens(2) change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nameless {
     pub(crate) mode: u32,
