@@ -146,8 +146,8 @@ fn painted(cell: Cell, share: f64) -> Cell {
 }
 
 /// Most characters of a name that are shown: laying out a cell takes time that grows with the
-/// square of its text.
-const MOST_SHOWN: usize = 1 << 16;
+/// square of its text, and a table has no room for more than twice as many.
+const MOST_SHOWN: usize = 1 << 15;
 
 /// A name as text for one cell or line.
 fn name_of(name: &[u8]) -> String {
