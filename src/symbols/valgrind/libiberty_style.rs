@@ -176,28 +176,24 @@ fn function_types(text: &str) -> String {
 
 /// Index of the parenthesis that closes the one at `open`.
 pub(crate) fn closing(bytes: &[u8], open: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, byte) in bytes.iter().enumerate().skip(open) {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.checked_sub(1)?,
-            _ => continue,
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-    None
+    partner(bytes.iter().enumerate().skip(open), b'(', b')')
 }
 
 /// Index of the parenthesis that opens what the one at `close` closes.
 pub(crate) fn opening(bytes: &[u8], close: usize) -> Option<usize> {
+    partner(bytes.iter().enumerate().take(close + 1).rev(), b')', b'(')
+}
+
+/// Index of the byte `last` that belongs to the `first` that comes first.
+fn partner<'a>(bytes: impl Iterator<Item = (usize, &'a u8)>, first: u8, last: u8) -> Option<usize> {
     let mut depth = 0usize;
-    for (at, byte) in bytes.iter().enumerate().take(close + 1).rev() {
-        match byte {
-            b')' => depth += 1,
-            b'(' => depth = depth.checked_sub(1)?,
-            _ => continue,
+    for (at, &byte) in bytes {
+        if byte == first {
+            depth += 1;
+        } else if byte == last {
+            depth = depth.checked_sub(1)?;
+        } else {
+            continue;
         }
         if depth == 0 {
             return Some(at);
