@@ -214,27 +214,28 @@ fn fchownat(ctx: &mut Ctx, [dirfd, path, uid, gid, flags, _]: [u64; 6]) -> SysRe
     set_owner(ctx, object, id(uid), id(gid))
 }
 
-/// Reads two times, or none at a null pointer; the words are seconds and `unit`ths of a second.
-fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<Option<[Time; 2]>, Errno> {
+/// Reads two times, which are now at a null pointer; the words are seconds and `unit`ths of a
+/// second.
+fn get_times(ctx: &mut Ctx, addr: u64, unit: u64) -> Result<[When; 2], Errno> {
+    let mut times = [When::Now; 2];
     if addr == 0 {
-        return Ok(None);
+        return Ok(times);
     }
     let words: [u64; 4] = get_words(ctx.mem, addr)?;
-    let mut times = [Time::default(); 2];
     for (time, pair) in times.iter_mut().zip(words.chunks(2)) {
         if pair[1] >= unit {
             return Err(Errno::EINVAL);
         }
-        *time = Time { sec: pair[0] as i64, nsec: (pair[1] * (1_000_000_000 / unit)) as u32 };
+        *time = When::At(Time { sec: pair[0] as i64, nsec: (pair[1] * (1_000_000_000 / unit)) as u32 });
     }
-    Ok(Some(times))
+    Ok(times)
 }
 
-fn set_times(ctx: &mut Ctx, dirfd: u64, path: u64, times: Option<[Time; 2]>) -> SysResult {
+fn set_times(ctx: &mut Ctx, dirfd: u64, path: u64, times: [When; 2]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, _) = ctx.paths();
     let object = target(fs, &caller, dirfd, &path, 0)?;
-    change_times(ctx, object, times.map_or([When::Now; 2], |times| times.map(When::At)))
+    change_times(ctx, object, times)
 }
 
 /// A time that is to be set.
@@ -269,10 +270,10 @@ fn change_times(ctx: &mut Ctx, object: Object, times: [When; 2]) -> SysResult {
 /// utime(2).
 fn utime(ctx: &mut Ctx, [path, times, ..]: [u64; 6]) -> SysResult {
     let times = if times == 0 {
-        None
+        [When::Now; 2]
     } else {
         let words: [u64; 2] = get_words(ctx.mem, times)?;
-        Some(words.map(|sec| Time { sec: sec as i64, nsec: 0 }))
+        words.map(|sec| When::At(Time { sec: sec as i64, nsec: 0 }))
     };
     set_times(ctx, FDCWD, path, times)
 }
@@ -288,7 +289,7 @@ fn futimesat(ctx: &mut Ctx, [dirfd, path, times, ..]: [u64; 6]) -> SysResult {
     if path == 0 && dirfd as i32 != AT_FDCWD {
         let (_, caller, _) = ctx.paths();
         let object = of_fd(&caller, dirfd, false)?;
-        return change_times(ctx, object, times.map_or([When::Now; 2], |times| times.map(When::At)));
+        return change_times(ctx, object, times);
     }
     set_times(ctx, dirfd, path, times)
 }

@@ -9,7 +9,7 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
-use crate::kernel::vfs::node::{Body, Ino};
+use crate::kernel::vfs::node::{Body, Ino, set_id_bits};
 use crate::kernel::vfs::policy::View;
 use crate::kernel::vfs::time::{Time, Times};
 use crate::kernel::vfs::tree::FileSystem;
@@ -128,9 +128,9 @@ impl FileSystem {
     /// leave them.
     pub(crate) fn drop_set_id(&mut self, cred: &Credentials, ino: Ino) {
         let node = self.node_mut(ino);
-        let group = if node.mode & S_IXGRP != 0 { S_ISGID } else { 0 };
-        if node.mode & (S_ISUID | group) != 0 && !cred.capable_over_file(node.uid, node.gid, CAP_FSETID) {
-            node.mode &= !(S_ISUID | group);
+        let bits = set_id_bits(node.mode);
+        if node.mode & bits != 0 && !cred.capable_over_file(node.uid, node.gid, CAP_FSETID) {
+            node.mode &= !bits;
             node.own_mode = true;
             self.notify(ino, IN_ATTRIB);
         }
@@ -159,8 +159,7 @@ impl FileSystem {
         node.gid = gid.unwrap_or(node.gid);
         if !node.is_dir() {
             // Even where neither id is given.
-            let group_runs = node.mode & S_IXGRP != 0;
-            node.mode &= !(S_ISUID | if group_runs { S_ISGID } else { 0 });
+            node.mode &= !set_id_bits(node.mode);
             node.own_mode = true;
         }
         let told = uid.is_some() || gid.is_some() || node.mode != mode;

@@ -3,8 +3,9 @@
 
 use crate::abi::capability::{CAP_CHOWN, CAP_FOWNER};
 use crate::abi::errno::Errno;
-use crate::abi::fs::{S_IFMT, S_ISGID, S_ISUID, S_IXGRP, W_OK};
+use crate::abi::fs::{S_IFMT, W_OK};
 use crate::kernel::vfs::caller::Caller;
+use crate::kernel::vfs::node::set_id_bits;
 use crate::kernel::vfs::time::{Time, Times};
 
 /// The attributes that fchmod(2), fchown(2) and futimens(2) change.
@@ -46,8 +47,7 @@ impl Nameless {
             return Err(Errno::EPERM);
         }
         (self.uid, self.gid) = (uid.unwrap_or(self.uid), gid.unwrap_or(self.gid));
-        let group_runs = self.mode & S_IXGRP != 0;
-        self.mode &= !(S_ISUID | if group_runs { S_ISGID } else { 0 });
+        self.mode &= !set_id_bits(self.mode);
         self.times.change = caller.now;
         Ok(())
     }

@@ -16,6 +16,12 @@ use crate::kernel::vfs::host::{HostPath, Xattrs};
 use crate::kernel::vfs::pipe::PipeId;
 use crate::kernel::vfs::time::{Time, Times};
 
+/// The bits that a file with a mode loses when its bytes or its owner change: set-group-id is one
+/// only where the group may execute it.
+pub(crate) fn set_id_bits(mode: u32) -> u32 {
+    S_ISUID | if mode & S_IXGRP != 0 { S_ISGID } else { 0 }
+}
+
 /// Key of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ino(pub(crate) u32);
