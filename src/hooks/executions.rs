@@ -54,16 +54,22 @@ impl Tally {
         self.misses.iter_mut().flatten().for_each(|misses| *misses = Misses::default());
     }
 
-    /// The misses of the instruction with an index in a plan of so many.
+    /// The misses of the instruction with an index in a plan, of which `insns` tells how many it
+    /// has.
     #[inline]
-    pub(super) fn misses(&mut self, id: PlanId, insn: u16, insns: usize) -> Option<&mut Misses> {
+    pub(super) fn misses(
+        &mut self,
+        id: PlanId,
+        insn: u16,
+        insns: impl FnOnce() -> usize,
+    ) -> Option<&mut Misses> {
         let at = id.0 as usize;
         if self.misses.len() <= at {
             self.misses.resize_with(at + 1, Box::default);
         }
         let misses = self.misses.get_mut(at)?;
         if misses.is_empty() {
-            *misses = vec![Misses::default(); insns].into_boxed_slice();
+            *misses = vec![Misses::default(); insns()].into_boxed_slice();
         }
         misses.get_mut(usize::from(insn))
     }
@@ -112,7 +118,7 @@ impl Executions {
     pub(super) fn settle(&mut self, plans: &PlanTable) {
         let Executions { caches: Some(caches), tally, .. } = self else { return };
         caches.settle(plans, |(plan, insn), kind, missed| {
-            let insns = plans.get(plan).map_or(0, |plan| plan.insns.len());
+            let insns = || plans.get(plan).map_or(0, |plan| plan.insns.len());
             if let Some(misses) = tally.misses(plan, insn, insns) {
                 misses.add(kind, missed);
             }

@@ -10,75 +10,17 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::control::{AccountId, ByAccount, Opening};
 use crate::hooks::counts::Kind;
+use crate::hooks::data_table::{DataLine, DataTable, LineEntry};
 use crate::hooks::plan::PlanTable;
 use crate::hooks::record::PlanId;
 use crate::sim::{Cache, Geometry, HeldCache, Hierarchy, TimedCache, Touched};
 use crate::x86::cost::EventKind;
-
-/// Lines of D1 that generated code finds.
-pub(crate) const DATA_LINES: usize = 512;
 
 /// Accounts whose caches are kept as they are while others run.
 const AWAKE: usize = 16;
 
 /// Time from which on all times are made small again.
 const LATE: u32 = 1 << 31;
-
-/// A line of D1 as generated code finds it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DataLine {
-    /// Its address if it may be loaded from, or else [`DataLine::NOWHERE`].
-    pub(crate) read: u64,
-    /// The same for stores.
-    pub(crate) write: u64,
-    /// Difference between its address and that in the host.
-    pub(crate) addend: u64,
-    /// Place of the time of its last access, in the way that holds it; null if it is none.
-    pub(crate) time: *mut u32,
-}
-
-/// The entry of a line of D1, which begins at an address.
-#[derive(Debug)]
-pub(crate) struct LineEntry<'a> {
-    pub(crate) first: u64,
-    pub(crate) line: &'a mut DataLine,
-}
-
-impl DataLine {
-    /// Address that no access has.
-    pub(crate) const NOWHERE: u64 = u64::MAX;
-    const NONE: DataLine =
-        DataLine { read: DataLine::NOWHERE, write: DataLine::NOWHERE, addend: 0, time: std::ptr::null_mut() };
-
-    /// Has generated code ask for the line again.
-    pub(crate) fn forget_translation(&mut self) {
-        (self.read, self.write) = (DataLine::NOWHERE, DataLine::NOWHERE);
-    }
-}
-
-/// The lines of D1 that generated code finds, by the low bits of their numbers.
-#[repr(C, align(4096))]
-#[derive(Debug)]
-pub(crate) struct DataTable([DataLine; DATA_LINES]);
-
-impl DataTable {
-    /// The line with the number `block`, or another with the same low bits.
-    #[inline]
-    fn line(&mut self, block: u64) -> &mut DataLine {
-        &mut self.0[block as usize % DATA_LINES]
-    }
-
-    /// Has generated code ask for all lines again.
-    pub(crate) fn forget_translations(&mut self) {
-        self.0.iter_mut().for_each(DataLine::forget_translation);
-    }
-
-    /// Has no lines any more.
-    fn clear(&mut self) {
-        self.0.fill(DataLine::NONE);
-    }
-}
 
 /// The caches of an account, without the times that generated code has.
 #[derive(Clone, Debug)]
@@ -242,7 +184,7 @@ impl InlineCaches {
             levels,
             of: Some(account),
             kept: BTreeMap::new(),
-            table: Box::new(DataTable([DataLine::NONE; DATA_LINES])),
+            table: DataTable::new(),
             stamps: vec![0],
             blocks: vec![0],
             numbers: FxHashMap::from_iter([(0, InlineCaches::LINE_ZERO)]),
@@ -354,13 +296,14 @@ impl InlineCaches {
         (plan, index): (PlanId, u16),
     ) -> Option<LineEntry<'_>> {
         let shift = self.shapes.data.line_shift();
-        let (first, last) =
-            (addr >> shift, addr.wrapping_add(u64::from(size.clamp(1, self.shapes.clip)) - 1) >> shift);
+        let line_of = |size: u16| addr.wrapping_add(u64::from(size) - 1) >> shift;
+        let (size, clipped) = (size.max(1), size.clamp(1, self.shapes.clip));
+        let (first, last) = (addr >> shift, line_of(clipped));
         let touched = self.data_line(now, first);
         let next = (last != first).then(|| self.data_line(now, last));
         let missed = !touched.hit || next.is_some_and(|next| !next.hit);
         if missed {
-            self.below.push(Below::Data(plan, index, (addr, size.clamp(1, self.shapes.clip))));
+            self.below.push(Below::Data(plan, index, (addr, clipped)));
         }
         if let Some(clock) = undo {
             if std::mem::replace(&mut self.undo_clock, clock) != clock {
@@ -368,8 +311,7 @@ impl InlineCaches {
             }
             self.undo.push(Undo { index, lines: (touched, next), missed });
         }
-        let is_in_one = addr.wrapping_add(u64::from(size.max(1)) - 1) >> shift == first;
-        is_in_one.then(|| LineEntry { first: first << shift, line: self.table.line(first) })
+        (line_of(size) == first).then(|| LineEntry { first: first << shift, line: self.table.line(first) })
     }
 
     /// Tests whether so many accesses to LL wait that they should be made, unless one of them may
@@ -398,13 +340,13 @@ impl InlineCaches {
     fn data_line(&mut self, now: u32, block: u64) -> Touched {
         let InlineCaches { levels, table, .. } = self;
         let touched = levels.data.touch(block, now, |_, _| None);
+        let time = levels.data.time_place(touched.way);
         if !touched.hit {
             let line = table.line(touched.before);
-            if levels.data.way_at(line.time) == Some(touched.way) {
+            if line.time == time {
                 *line = DataLine::NONE;
             }
         }
-        let time = levels.data.time_place(touched.way);
         let line = table.line(block);
         if line.time != time {
             *line = DataLine { time, ..DataLine::NONE };

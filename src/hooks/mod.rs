@@ -8,6 +8,7 @@ pub(crate) mod callgraph;
 pub(crate) mod consumer;
 pub(crate) mod control;
 pub(crate) mod counts;
+pub(crate) mod data_table;
 pub(crate) mod executions;
 pub(crate) mod fault;
 mod filter;

@@ -57,15 +57,6 @@ impl TimedCache {
         self.times.get_mut(way).map_or(std::ptr::null_mut(), |time| &raw mut *time)
     }
 
-    /// The way whose time is at a place, if it is one of this cache's.
-    #[inline]
-    #[must_use]
-    pub(crate) fn way_at(&self, place: *const u32) -> Option<usize> {
-        let bytes = (place as usize).wrapping_sub(self.times.as_ptr() as usize);
-        let way = bytes / size_of::<u32>();
-        (way < self.times.len()).then_some(way)
-    }
-
     /// Accesses blocks in order, each of them once, in a cache in its initial state.
     pub(crate) fn replay(&mut self, order: &[u64]) {
         for (now, &block) in (1..).zip(order) {

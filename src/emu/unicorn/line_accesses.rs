@@ -6,7 +6,7 @@ use crate::emu::unicorn::line_tlb::{CLOCK, ENTRY_BITS, GUEST, PAGE_BITS, TABLE, 
 use crate::emu::unicorn::vcpu::current;
 use crate::emu::unicorn::wrapped::{real, replace};
 use crate::guest::PAGE_SIZE;
-use crate::hooks::inline_caches::{DataLine, LineEntry};
+use crate::hooks::data_table::{DataLine, LineEntry};
 
 /// Words of an entry of the engine's: the addresses for loads and stores, and what is added for the
 /// host's.

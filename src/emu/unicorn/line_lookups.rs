@@ -14,7 +14,7 @@ use iced_x86::{Decoder, DecoderOptions, Register};
 use crate::emu::unicorn::line_tlb::{
     CLOCK, GUEST, LineTlb, PAGE_BITS, SPARE, STORES, TABLE, TAP_SHIFT, Tap, fast,
 };
-use crate::hooks::inline_caches::DataLine;
+use crate::hooks::data_table::DataLine;
 
 /// `shr rdi, 6`, whose last byte is the count.
 const SHIFT: [u8; 4] = [0x48, 0xc1, 0xef, 0x06];

@@ -1,5 +1,5 @@
 //! TLB of lines. Beside the engine's TLB, which has pages, it has lines that D1 holds, and where
-//! those are in the host: the table of `hooks/inline_caches.rs`. `line_lookups.rs` has generated
+//! those are in the host: the table of `hooks/data_table.rs`. `line_lookups.rs` has generated
 //! code look there for the accesses that are counted: what it finds hits D1, and only the time is
 //! noted. What it does not find comes to `line_accesses.rs`.
 //!
@@ -7,7 +7,7 @@
 //! another has this one. Entries are forgotten whenever the engine forgets one of its own.
 #![allow(unsafe_code)]
 
-use crate::hooks::inline_caches::{DATA_LINES, DataLine, DataTable};
+use crate::hooks::data_table::{DATA_LINES, DataLine, DataTable};
 
 /// Mode of the MMU that the guest runs in, `MMU_KNOSMAP_IDX`, as the engine knows no user mode
 /// here, and the one whose place is taken.

@@ -2,9 +2,10 @@
 //! in place of the trace.
 
 use crate::hooks::control::{ByAccount as _, Control};
+use crate::hooks::data_table::LineEntry;
 use crate::hooks::executions::{Count, Executions};
 use crate::hooks::filter::Drain;
-use crate::hooks::inline_caches::{FetchedLine, InlineCaches, LineEntry};
+use crate::hooks::inline_caches::{FetchedLine, InlineCaches};
 use crate::hooks::inline_predictors::InlinePredictors;
 use crate::hooks::plan::End;
 use crate::hooks::predictors::Predictors;
