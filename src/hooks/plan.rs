@@ -76,6 +76,8 @@ pub(crate) struct Plan {
     pub(crate) events: Vec<PlannedEvent>,
     /// Locked operations: instructions with a retry branch, which is never taken, after their data.
     pub(crate) retries: Vec<u16>,
+    /// Instructions inside with a conditional branch, which went where the next one is.
+    pub(crate) inner: Vec<u16>,
     /// Branch at the end.
     pub(crate) end: End,
     /// Plan of which this is a prefix; both share the counts of their instructions.
@@ -99,6 +101,7 @@ impl Plan {
             slots: 0,
             events: Vec::new(),
             retries: Vec::new(),
+            inner: Vec::new(),
             end: End::None,
             prefix_of: None,
             mapping,
@@ -164,6 +167,11 @@ impl Builder {
         cost
     }
 
+    /// Mapping of the code.
+    pub(crate) fn mapping(&self) -> MappingId {
+        self.plan.mapping
+    }
+
     /// Slots used so far.
     pub(crate) fn slots(&self) -> usize {
         usize::from(self.plan.slots)
@@ -223,6 +231,9 @@ impl Builder {
         let plan = &mut self.plan;
         let insn = plan.insns.len() as u16;
         let first_slot = plan.slots;
+        if plan.end == End::Conditional {
+            plan.inner.push(insn - 1);
+        }
         plan.insns.push(PlannedInsn { pc, len });
         plan.events.extend(cost.events.iter().map(|event: &Event| PlannedEvent {
             insn,
@@ -253,6 +264,7 @@ pub(crate) struct PlanTable {
     times: Vec<u32>,
     known: FxHashMap<u64, Vec<PlanId>>,
     prefixes: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
+    exits: FxHashMap<(PlanId, u16), PlanId>,
     cuts: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
     points: FxHashMap<(u64, Option<Between>), PlanId>,
     shipped: usize,
@@ -314,10 +326,8 @@ impl PlanTable {
             return known;
         }
         let whole = Arc::clone(&self.plans[id.0 as usize]);
+        let mut plan = first(id, &whole, complete);
         let keep = usize::from(complete);
-        let mut plan = Plan::empty(whole.pc, whole.mapping);
-        plan.insns = whole.insns.iter().take(keep).copied().collect();
-        plan.events = whole.events.iter().filter(|event| event.insn < complete).copied().collect();
         if let (Some(reached), Some(&last)) = (fetched, whole.insns.get(keep)) {
             plan.insns.push(last);
             let its = whole.events.iter().filter(|event| event.insn == complete);
@@ -326,16 +336,27 @@ impl PlanTable {
             if matches!(whole.end, End::Repeat(..)) && keep + 1 == whole.insns.len() {
                 plan.end = End::Conditional;
             }
+            plan.begins_counts = whole.begins_counts;
         }
         plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
-        plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
-        plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
-        plan.begins_counts = whole.begins_counts && !plan.insns.is_empty();
-        // It goes on where a signal's handler or another task begins, whose stack pointer is told.
-        plan.calls = whole.calls.map(|calls| CallFacts { place: calls.place, ..CallFacts::default() });
         let prefix = self.add(plan);
         self.prefixes.insert((id, complete, fetched), prefix);
         prefix
+    }
+
+    /// Plan of the superblock `id` when it is left by the branch that ends its first `complete`
+    /// instructions.
+    pub(crate) fn exit(&mut self, id: PlanId, complete: u16) -> PlanId {
+        if let Some(&known) = self.exits.get(&(id, complete)) {
+            return known;
+        }
+        let Some(whole) = self.get(id) else { return id };
+        let mut plan = first(id, whole, complete);
+        plan.inner.retain(|&insn| insn + 1 < complete);
+        plan.end = End::Conditional;
+        let exit = self.add(plan);
+        self.exits.insert((id, complete), exit);
+        exit
     }
 
     /// Plan that counts the first `complete` instructions and, with `partly`, the fetch and that
@@ -349,6 +370,7 @@ impl PlanTable {
         let mut plan = Plan { prefix_of: Some(whole.prefix_of.unwrap_or(id)), ..Plan::clone(whole) };
         plan.insns.truncate(usize::from(complete) + usize::from(partly.is_some()));
         plan.retries.retain(|&insn| insn < complete);
+        plan.inner.retain(|&insn| insn < complete);
         if plan.insns.len() < whole.insns.len() {
             plan.end = End::None;
         }
@@ -386,4 +408,20 @@ impl PlanTable {
         self.shipped = self.plans.len();
         new
     }
+}
+
+/// The first `complete` instructions of the plan `whole`, without a branch at the end.
+fn first(id: PlanId, whole: &Plan, complete: u16) -> Plan {
+    let events = whole.events.iter().filter(|event| event.insn < complete);
+    let mut plan = Plan::empty(whole.pc, whole.mapping);
+    plan.insns = whole.insns.iter().take(complete.into()).copied().collect();
+    plan.events = events.copied().collect();
+    plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
+    plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
+    plan.inner = whole.inner.iter().filter(|&&insn| insn < complete).copied().collect();
+    plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
+    plan.begins_counts = whole.begins_counts && !plan.insns.is_empty();
+    // It goes on where a signal's handler or another task begins, whose stack pointer is told.
+    plan.calls = whole.calls.map(|calls| CallFacts { place: calls.place, ..CallFacts::default() });
+    plan
 }

@@ -52,6 +52,8 @@ pub(super) struct Entry {
     pub(super) instructions: u16,
     pub(super) ends: Ends,
     pub(super) mapping: MappingId,
+    /// Indices of the instructions with a conditional branch inside.
+    inner: Box<[u16]>,
     /// None if there is one event for each slot, in order and at offset 0, and nothing else is
     /// special.
     pub(super) special: Option<Box<Special>>,
@@ -139,6 +141,7 @@ impl PlanIndex {
             instructions: plan.insns.len() as u16,
             ends,
             mapping: plan.mapping,
+            inner: plan.inner.as_slice().into(),
             special,
         });
         &self.entries[at]
@@ -180,7 +183,8 @@ impl PlanIndex {
     /// Counts of one execution of a plan, but for misses.
     pub(super) fn references(&self, number: usize, slots: &[u64]) -> Counts {
         let Some(entry) = self.entries.get(number) else { return Counts::default() };
-        let mut counts = Counts { ir: entry.instructions.into(), ..Counts::default() };
+        let (ir, bc) = (entry.instructions.into(), entry.inner.len() as u64);
+        let mut counts = Counts { ir, bc, ..Counts::default() };
         let mut iterates = true;
         if let Some(special) = &entry.special {
             counts.bc += special.retries.len() as u64;
@@ -227,8 +231,9 @@ impl PlanIndex {
                     counts[i].dr += times;
                 }
             }
-            for &retry in entry.special.as_ref().map_or(&[][..], |special| &special.retries) {
-                counts[first + usize::from(retry)].bc += executed;
+            let retries = entry.special.as_ref().map_or(&[][..], |special| &special.retries);
+            for &branch in retries.iter().chain(&entry.inner) {
+                counts[first + usize::from(branch)].bc += executed;
             }
             if entry.instructions > 0 {
                 let last = &mut counts[end - 1];

@@ -20,6 +20,7 @@ use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
 use crate::hooks::private_code::CodeInNoFile;
 use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
 use crate::hooks::recorder::tasks::Tasks;
+use crate::hooks::successors::Successors;
 use crate::hooks::superblock_filter::SuperblockFilter;
 use crate::hooks::worker::Link;
 use crate::x86::decode::Fetch;
@@ -54,6 +55,8 @@ pub(crate) struct Recorder {
     executions: Option<Executions>,
     /// A trace is written beside them: they are only of mispredictions.
     traces: bool,
+    /// Usual successors of blocks, if generated code may join them.
+    successors: Option<Successors>,
     /// Bytes that the consumers took for accounts of processes that did not run, a while ago.
     resting_bytes: u64,
     /// Something is looked out for, in whatever runs.
@@ -90,6 +93,7 @@ impl Recorder {
             tasks: Tasks::first(),
             executions: None,
             traces: true,
+            successors: None,
             resting_bytes: 0,
             watching: false,
             follows_calls: false,
@@ -287,6 +291,9 @@ impl Recorder {
             return;
         }
         let len = self.len;
+        if let Some(successors) = &mut self.successors {
+            successors.sample(self.words.get(..len).unwrap_or_default(), &self.plans);
+        }
         if self.handed_over.is_some() {
             self.walk();
         }
@@ -359,6 +366,33 @@ impl Recorder {
     /// Learns that a block at `pc` of this mapping has been translated. `fetch` reads the code.
     pub(crate) fn translated(&mut self, pc: u64, mapping: MappingId, fetch: &mut Fetch<'_>) {
         self.filter.translated(pc, mapping, fetch, self.len - self.filtered);
+    }
+
+    /// Learns that a block got this plan, which is alone.
+    pub(crate) fn translated_alone(&mut self, id: PlanId) {
+        if let (Some(successors), Some(plan)) = (&mut self.successors, self.plans.get(id)) {
+            successors.translated(id, plan);
+        }
+    }
+
+    /// Usual successors of blocks, if generated code may join them.
+    pub(crate) fn successors(&self) -> Option<&Successors> {
+        self.successors.as_ref()
+    }
+
+    /// Takes the blocks that are to begin superblocks, of which the code is to be dropped: address
+    /// and mapping.
+    pub(crate) fn take_hot(&mut self) -> Vec<(u64, MappingId)> {
+        let Some(successors) = &mut self.successors else { return Vec::new() };
+        if let Some(executions) = self.executions.as_ref().filter(|_| !self.traces) {
+            successors.count(&executions.tally.counts);
+        }
+        successors
+            .take_hot()
+            .into_iter()
+            .filter_map(|id| self.plans.get(id))
+            .map(|plan| (plan.pc, plan.mapping))
+            .collect()
     }
 
     /// Keeps the bytes of code that is in no file, from here on.

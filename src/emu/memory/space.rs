@@ -268,6 +268,12 @@ impl AddressSpace {
         frames.into_iter().for_each(|frame| self.frames.code_changed(frame));
     }
 
+    /// The place in the engine's memory of the code at an address, if it is mapped.
+    pub(crate) fn code_at(&self, addr: u64) -> Option<u64> {
+        let frame = self.table.get(page_down(addr))?.frame;
+        Some(frame.index() as u64 * PAGE_SIZE + addr % PAGE_SIZE)
+    }
+
     /// Tests whether a page of the range has a frame that the guest may store to.
     pub(crate) fn is_writable(&self, addr: u64, len: u64) -> bool {
         let last = addr.saturating_add(len.saturating_sub(1));

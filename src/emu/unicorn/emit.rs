@@ -17,6 +17,9 @@ pub(super) type Helper = unsafe extern "C" fn();
 #[derive(Clone, Copy)]
 pub(super) struct Emit(pub(super) Context);
 
+/// The place of the count of jumps in the first word of a label.
+const JUMPS: u32 = 16;
+
 impl Emit {
     pub(super) fn temp(self, value: Value) -> usize {
         self.0 as usize + value
@@ -82,10 +85,16 @@ impl Emit {
         unsafe { ffi::gen_new_label_x86_64(self.0) }
     }
 
+    /// Jumps to a label.
+    pub(super) fn go(self, label: *mut u32) {
+        unsafe {
+            *label += 1 << JUMPS;
+            ffi::__real_tcg_gen_op1_x86_64(self.0, opcode::BR, label as usize);
+        }
+    }
+
     /// Jumps to a label if a comparison holds. Returns the operation.
     pub(super) fn branch(self, condition: i32, a: usize, b: usize, label: *mut u32) -> *mut Op {
-        /// The place of the count of jumps in the first word of a label.
-        const JUMPS: u32 = 16;
         unsafe {
             *label += 1 << JUMPS;
             let op = ffi::tcg_emit_op_x86_64(self.0, opcode::BRCOND_I64);

@@ -48,6 +48,9 @@ pub(super) struct Disassembly {
     pub(super) num_insns: i32,
 }
 
+/// `DISAS_NEXT`: the block goes on.
+pub(super) const DISAS_NEXT: i32 = 0;
+
 /// `DISAS_TOO_MANY`: the block ends before the next instruction.
 pub(super) const DISAS_TOO_MANY: i32 = 1;
 

@@ -13,6 +13,7 @@ use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value};
 use crate::emu::unicorn::layout::{Block, opcode};
 use crate::emu::unicorn::translation;
+use crate::emu::unicorn::translator::superblock::Exit;
 use crate::emu::unicorn::vcpu::current;
 use crate::emu::unicorn::wrapped::{real, replace};
 
@@ -308,8 +309,13 @@ replace! {
         // SAFETY: the arguments are the engine's.
         unsafe {
             if let Some(vcpu) = current() {
-                vcpu.translator.note_exit(index);
-                vcpu.translator.leaving(vcpu.trace.cursor());
+                let cursor = vcpu.trace.cursor();
+                vcpu.translator.leaving(cursor);
+                match vcpu.translator.begin_exit(true, cursor) {
+                    Some(Exit::Chained(index)) => return ffi::__real_tcg_gen_goto_tb_x86_64(c, index),
+                    Some(_) => return,
+                    None => vcpu.translator.note_exit(index),
+                }
             }
             ffi::__real_tcg_gen_goto_tb_x86_64(c, index);
         }
@@ -317,12 +323,15 @@ replace! {
 }
 
 replace! {
-    /// Sees the exits that lead to no block, as those of LOOP.
+    /// Sees the exits that lead to no block, as those of LOOP, and those inside of a superblock.
     fn tcg_gen_exit_tb(c: Context, tb: *mut c_void, index: u32) {
         // SAFETY: the arguments are the engine's.
         unsafe {
             if let Some(vcpu) = current().filter(|_| tb.is_null()) {
                 vcpu.translator.leaving(vcpu.trace.cursor());
+            }
+            if emit_exit(c, tb) {
+                return;
             }
             ffi::__real_tcg_gen_exit_tb_x86_64(c, tb, index);
         }
@@ -349,7 +358,11 @@ replace! {
         // ends with one of the two jumps on either side of the label.
         unsafe {
             if let Some(vcpu) = current() {
-                vcpu.translator.leaving(vcpu.trace.cursor());
+                let cursor = vcpu.trace.cursor();
+                vcpu.translator.leaving(cursor);
+                if vcpu.translator.begin_exit(false, cursor).is_some() && emit_exit(c, std::ptr::null_mut()) {
+                    return;
+                }
             }
             if let Some(vcpu) = current()
                 && let Some((tb, index)) = vcpu.translator.cross_page_exit()
@@ -360,14 +373,41 @@ replace! {
                 ffi::__real_tcg_gen_exit_tb_x86_64(c, tb, index);
                 Emit(c).place(label);
                 Emit(c).store_constant(way as u64, refused as u64);
-            } else if let Some(vcpu) = current()
-                && let Some(mode) = vcpu.translator.mode()
-                && vcpu.mmu.jumps().emit_jump(Emit(c), mode, look_up as *const c_void)
-            {
+            } else if emit_jump(c) {
                 return;
             }
             ffi::__real_tcg_gen_lookup_and_goto_ptr_x86_64(c);
         }
+    }
+}
+
+/// Emits a jump to the block at RIP by the table of jumps. Returns false if that cannot be.
+///
+/// # Safety
+/// A block is being translated in this context.
+unsafe fn emit_jump(c: Context) -> bool {
+    // SAFETY: the caller's.
+    let Some(vcpu) = (unsafe { current() }) else { return false };
+    let Some(mode) = vcpu.translator.mode() else { return false };
+    vcpu.mmu.jumps().emit_jump(Emit(c), mode, look_up as *const c_void)
+}
+
+/// Emits the exit of a superblock that has begun. Returns false if none has.
+///
+/// # Safety
+/// As for [`emit_jump`], of the block `tb`.
+unsafe fn emit_exit(c: Context, tb: *mut c_void) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        let Some(vcpu) = current() else { return false };
+        match vcpu.translator.take_exit() {
+            None => return false,
+            Some(Exit::Inside(label)) => label.into_iter().for_each(|label| Emit(c).go(label)),
+            Some(Exit::Chained(index)) => ffi::__real_tcg_gen_exit_tb_x86_64(c, tb, index),
+            Some(Exit::Table) if emit_jump(c) => {}
+            Some(Exit::Table) => ffi::__real_tcg_gen_lookup_and_goto_ptr_x86_64(c),
+        }
+        true
     }
 }
 

@@ -11,6 +11,7 @@ use crate::guest::Gpr;
 pub(super) mod opcode {
     pub(crate) const DISCARD: u32 = 0;
     pub(crate) const SET_LABEL: u32 = 1;
+    pub(crate) const BR: u32 = 3;
     pub(crate) const MOVI_I32: u32 = 6;
     pub(crate) const MOVI_I64: u32 = 64;
     pub(crate) const LD8U_I64: u32 = 67;
@@ -208,6 +209,7 @@ pub(super) unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result
         for (number, name) in [
             (opcode::DISCARD, c"discard"),
             (opcode::SET_LABEL, c"set_label"),
+            (opcode::BR, c"br"),
             (opcode::MOVI_I32, c"movi_i32"),
             (opcode::MOVI_I64, c"movi_i64"),
             (opcode::LD8U_I64, c"ld8u_i64"),

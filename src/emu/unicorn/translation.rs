@@ -6,13 +6,14 @@ use std::ffi::c_void;
 
 use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::Next;
-use crate::emu::unicorn::ffi::{self, DISAS_TOO_MANY, Disassembly, TranslatorOps};
+use crate::emu::unicorn::ffi::{self, DISAS_NEXT, DISAS_TOO_MANY, Disassembly, TranslatorOps};
 use crate::emu::unicorn::layout::Block;
 use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::{Decision, Unexpected};
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::guest::PAGE_SIZE;
 use crate::hooks::plan::{MappingId, NO_MAPPING};
+use crate::hooks::record::MAX_BLOCK;
 use crate::x86::decode::MAX_LENGTH;
 
 /// Runs the engine's `translator_loop` with our own `tb_start` and `translate_insn`.
@@ -40,7 +41,8 @@ pub(super) unsafe fn translate(
         };
         vcpu.mmu.translating(tb.cast());
         let mode = (*tb.cast::<Block>()).flags;
-        let counts = (vcpu.trace.counts_executions(), vcpu.inline());
+        let may_grow = max as u64 == MAX_BLOCK && vcpu.begins_superblock(pc, mapping);
+        let counts = (vcpu.trace.counts_executions(), vcpu.inline(), may_grow);
         vcpu.translator.begin(*ops, tb, (pc, mode), mapping, counts);
         if let Some(supervisor) = vcpu.run.supervisor() {
             if supervisor.begins_counts(mapping, pc) {
@@ -53,12 +55,13 @@ pub(super) unsafe fn translate(
         let mut ours = *ops;
         ours.tb_start = tb_start;
         ours.translate_insn = translate_insn;
+        ours.tb_stop = tb_stop;
         ffi::__real_translator_loop_x86_64(&raw const ours, db, cpu, tb, max);
         if let Some(vcpu) = current() {
             if let Err(why) = vcpu.translator.verify_once(&vcpu.state) {
                 vcpu.leave(Leave::Broken(format!("this engine is not the one expected: {why}")));
             }
-            vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc));
+            vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc), max as u64 == MAX_BLOCK);
         }
     }
 }
@@ -80,7 +83,7 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
         let pc = (*db).pc_next;
         let Some(vcpu) = current() else { return };
         let Some(original) = vcpu.translator.original() else { return };
-        let first = pc == (*db).pc_first;
+        let first = pc == vcpu.translator.block_pc();
         let (space, breakpoints) = (vcpu.mmu.space(), vcpu.run.breakpoints());
         let cursor = vcpu.trace.cursor();
         let caches = (vcpu.trace.recorder().inline_caches(), cursor);
@@ -96,6 +99,7 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
                 }
             }
         }
+        vcpu.choose_way();
         (original.translate_insn)(db, cpu);
         if let Some(vcpu) = current() {
             vcpu.translator.end_guard();
@@ -108,12 +112,33 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
             vcpu.mmu.space().retranslate(pc);
             vcpu.leave(Leave::Approach);
         }
+        if let Some(next) = current().and_then(|vcpu| vcpu.translator.go_on()) {
+            ((*db).pc_first, (*db).pc_next, (*db).is_jmp) = (next, next, DISAS_NEXT);
+        }
+    }
+}
+
+unsafe extern "C" fn tb_stop(db: *mut Disassembly, cpu: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let Some(vcpu) = current() else { return };
+        let Some(original) = vcpu.translator.original() else { return };
+        vcpu.translator.stop();
+        (original.tb_stop)(db, cpu);
+        if let Some(vcpu) = current()
+            && let Some(end) = vcpu.translator.stopped()
+        {
+            // The engine takes the size of the block from them.
+            let start = vcpu.translator.block_pc();
+            ((*db).pc_first, (*db).pc_next) = (start, end.max(start + 1));
+        }
     }
 }
 
 impl Vcpu {
-    /// Gives the translated block its plan, whose header generated code stores.
-    fn end_block(&mut self, pc: u64, size: u64) {
+    /// Gives the translated block its plan, whose header generated code stores. Its length was not
+    /// limited if it `is_whole`.
+    fn end_block(&mut self, pc: u64, size: u64, is_whole: bool) {
         let plan = self.translator.take_plan();
         self.record_translation(plan.pc, plan.mapping);
         let recorder = self.trace.recorder();
@@ -123,13 +148,43 @@ impl Vcpu {
         }
         let (space, mut window) = (self.mmu.space(), Window::EMPTY);
         recorder.note_code(id, &mut |pc| window.code(space, pc));
+        if !self.translator.end(id, &mut recorder.plans) && is_whole {
+            recorder.translated_alone(id);
+        }
         let Some(plan) = recorder.plans.get(id) else { return };
-        self.translator.end(id, plan);
         self.times = plan.times();
         let bytes = recorder.plans.bytes();
         self.trace.add_plan();
         if self.run.supervisor().is_some_and(|supervisor| supervisor.translated(bytes) == Next::Stop) {
             self.leave(Leave::Stop);
+        }
+    }
+
+    /// Tests whether a block that is translated at `pc` is to become a superblock.
+    fn begins_superblock(&mut self, pc: u64, mapping: MappingId) -> bool {
+        let successors = self.trace.recorder().successors();
+        successors.is_some_and(|successors| successors.is_hot(mapping, pc))
+            && !self.mmu.space().is_writable(pc, 1)
+    }
+
+    /// Chooses where a superblock goes on after the instruction that is about to be translated.
+    fn choose_way(&mut self) {
+        let Vcpu { translator, trace, .. } = self;
+        let mapping = translator.mapping();
+        let successors = trace.recorder().successors();
+        translator.choose_way(|start, ways| successors?.usual(mapping, start, ways));
+    }
+
+    /// Drops the code of blocks that are to begin superblocks.
+    pub(super) fn drop_hot(&mut self) {
+        for (pc, mapping) in self.trace.recorder().take_hot() {
+            let Some((supervisor, _, space)) = self.supervised() else { return };
+            if supervisor.mapping_of(space.file_at(pc)) != mapping {
+                continue;
+            }
+            if let Some(start) = space.code_at(pc) {
+                self.state.drop_code(start, start + 1);
+            }
         }
     }
 

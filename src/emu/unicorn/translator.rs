@@ -15,6 +15,7 @@ pub(super) mod lines;
 mod patches;
 mod predictors;
 mod prologue;
+pub(super) mod superblock;
 
 use std::ffi::c_void;
 
@@ -31,10 +32,11 @@ use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::branch::{Inline, labels_before_jump};
 use crate::emu::unicorn::translator::guard::Guard;
 use crate::emu::unicorn::translator::patches::Patches;
+use crate::emu::unicorn::translator::superblock::Superblock;
 use crate::guest::Gpr;
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::inline_caches::InlineCaches;
-use crate::hooks::plan::{Builder, MappingId, Plan};
+use crate::hooks::plan::{Builder, MappingId, Plan, PlanTable};
 use crate::hooks::record::PlanId;
 use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
 use crate::x86::cost::{Access, Cost, repeat};
@@ -127,11 +129,17 @@ pub(super) struct Translator {
     turns_to_mmx: Option<*mut c_void>,
     /// The predictors and caches that the block drives.
     inline: Inline,
+    /// The blocks that the block consists of.
+    superblock: Superblock,
 }
 
 /// An undefined opcode of one byte, which the engine is shown where it is not to translate. UD2 has
 /// two, of which the second may be in a page that is not there.
 const UNDEFINED: [u8; MAX_LENGTH] = [0x06, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// Bits of the CPU mode in which blocks do not chain, or are left by more than a jump: EFLAGS.TF,
+/// EFLAGS.RF and `HF_INHIBIT_IRQ_MASK`.
+const UNUSUAL: u32 = 0x1_0108;
 
 /// The bytes of an instruction, and their number.
 type Code = ([u8; MAX_LENGTH], usize);
@@ -182,20 +190,22 @@ impl Translator {
             labels_before_jump: None,
             turns_to_mmx: None,
             inline: Inline::default(),
+            superblock: Superblock::default(),
         }
     }
 
     /// Begins a block at `pc` for a mode of the CPU, which the engine translates with the
     /// operations `original`. With `counts` it counts executions in place of the trace; it drives
-    /// the predictors of `inline`.
+    /// the predictors of `inline`. With `may_grow` it becomes a superblock if it can.
     pub(super) fn begin(
         &mut self,
         original: TranslatorOps,
         tb: *mut c_void,
         (pc, mode): (u64, u32),
         mapping: MappingId,
-        (counts, inline): (bool, Inline),
+        (counts, inline, may_grow): (bool, Inline, bool),
     ) {
+        self.superblock.begin(pc, may_grow && !self.reference && mode & UNUSUAL == 0);
         self.counts = counts;
         self.inline = inline;
         self.patches.clear();
@@ -245,15 +255,22 @@ impl Translator {
         self.pc
     }
 
+    /// Mapping of its code.
+    pub(super) fn mapping(&self) -> MappingId {
+        self.builder.mapping()
+    }
+
     /// Takes the plan of the block, which is translated.
     pub(super) fn take_plan(&mut self) -> Plan {
         self.builder.finish()
     }
 
-    /// Patches what follows from the plan into the block, and ends its translation.
-    pub(super) fn end(&mut self, id: PlanId, plan: &Plan) {
-        self.patches.apply(id, plan);
+    /// Patches what follows from the plan into the block, and ends its translation. Returns whether
+    /// it is a superblock.
+    pub(super) fn end(&mut self, id: PlanId, plans: &mut PlanTable) -> bool {
+        self.patches.apply(id, plans);
         self.abandon();
+        self.superblock.is_joined()
     }
 
     /// Forgets a translation that the engine gave up, as it does when code cannot be fetched.
@@ -315,6 +332,7 @@ impl Translator {
         let (instruction, verdict) = decode::examine(bytes, pc);
         self.instruction = instruction;
         self.no_branch();
+        self.no_way();
         self.shown = errata::shown(&instruction, bytes).map(|shown| (pc, shown, instruction.len()));
         self.trapped = false;
         self.truncated = None;
@@ -332,6 +350,9 @@ impl Translator {
             return Decision::EndBlock;
         }
         if !first && errata::begins_block(&instruction) {
+            return Decision::EndBlock;
+        }
+        if !first && self.superblock.ends_before(pc, instruction.len()) {
             return Decision::EndBlock;
         }
         // The fault of an instruction that cannot be fetched comes when control gets there.

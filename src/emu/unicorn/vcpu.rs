@@ -113,6 +113,7 @@ impl Vcpu {
         self.trace.sync();
         let executed = self.executed();
         self.trace.flush_if_full();
+        self.drop_hot();
         let resident = self.mmu.resident();
         let next =
             self.run.supervisor().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));

@@ -11,6 +11,7 @@ use crate::hooks::plan::End;
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
 use crate::hooks::recorder::Recorder;
+use crate::hooks::successors::Successors;
 use crate::sim::Hierarchy;
 use crate::x86::cost::Repeat;
 
@@ -40,6 +41,7 @@ impl Recorder {
     /// recorder whose consumers follow no calls and count by the model `arch`. Caches are shaped as
     /// these.
     pub(crate) fn work_inline(&mut self, inline: Inline, caches: Option<&Hierarchy>) {
+        self.successors = Some(Successors::default());
         if inline.traces && !inline.predicts {
             return;
         }
@@ -260,10 +262,11 @@ impl Recorder {
     }
 
     /// Records a whole trace from here on, for consumers that simulate. Returns true if generated
-    /// code has counted until now, or simulated.
+    /// code has counted until now, simulated or joined blocks.
     pub(super) fn begin_trace(&mut self) -> bool {
         self.hand_over(Drain::All);
-        let Some(executions) = self.executions.take() else { return false };
+        let joined = self.successors.take().is_some();
+        let Some(executions) = self.executions.take() else { return joined };
         self.traces = true;
         let Executions { predictors, caches, .. } = executions;
         let predictors = predictors.map(|predictors| predictors.save());

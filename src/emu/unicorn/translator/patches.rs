@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use crate::emu::unicorn::ffi::Op;
 use crate::hooks::executions::Count;
-use crate::hooks::plan::Plan;
+use crate::hooks::plan::PlanTable;
 use crate::hooks::record::PlanId;
 
 /// Value that follows from a plan.
@@ -28,6 +28,14 @@ pub(super) enum Later {
     Count,
     /// Offset of its count of mispredictions.
     Mispredicted,
+    /// The same of the plan when a superblock is left after so many instructions.
+    ExitHeader(u16),
+    ExitSize(u16),
+    ExitPlan(u16),
+    ExitCount(u16),
+    ExitMispredicted(u16),
+    /// Number of the instructions that are not executed then.
+    InstructionsBack(u16),
 }
 
 /// Arguments of operations that wait for the plan.
@@ -45,18 +53,30 @@ impl Patches {
         self.0.clear();
     }
 
-    /// Sets all to what follows from the plan.
-    pub(super) fn apply(&mut self, id: PlanId, plan: &Plan) {
+    /// Sets all to what follows from a plan of the table.
+    pub(super) fn apply(&mut self, id: PlanId, plans: &mut PlanTable) {
         for (op, argument, value) in self.0.drain(..) {
+            let id = match value {
+                Later::ExitHeader(complete)
+                | Later::ExitSize(complete)
+                | Later::ExitPlan(complete)
+                | Later::ExitCount(complete)
+                | Later::ExitMispredicted(complete) => plans.exit(id, complete),
+                _ => id,
+            };
+            let Some(plan) = plans.get(id) else { continue };
             let value = match value {
-                Later::Header => plan.header(id) as usize,
-                Later::Size => 8 * (1 + usize::from(plan.slots)),
+                Later::Header | Later::ExitHeader(_) => plan.header(id) as usize,
+                Later::Size | Later::ExitSize(_) => 8 * (1 + usize::from(plan.slots)),
                 Later::Instructions => plan.insns.len(),
                 Later::MinusInstructions => plan.insns.len().wrapping_neg(),
-                Later::Plan => id.0 as usize,
+                Later::InstructionsBack(complete) => plan.insns.len() - usize::from(complete),
+                Later::Plan | Later::ExitPlan(_) => id.0 as usize,
                 Later::Times => plan.times() as usize,
-                Later::Count => size_of::<Count>() * id.0 as usize,
-                Later::Mispredicted => size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted),
+                Later::Count | Later::ExitCount(_) => size_of::<Count>() * id.0 as usize,
+                Later::Mispredicted | Later::ExitMispredicted(_) => {
+                    size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted)
+                }
             };
             // SAFETY: the operation belongs to the block whose code is generated after this
             // returns, and has that argument.

@@ -168,7 +168,11 @@ impl Translator {
         words.load(counts, offset_of!(Cursor, executions));
         words.free();
         let accesses = emit.add_later(counts, missed);
-        accesses.into_iter().for_each(|op| self.patches.add(op, 2, Later::Mispredicted));
+        let later = match self.is_inside() {
+            true => Later::ExitMispredicted(self.builder.instructions() as u16 + 1),
+            false => Later::Mispredicted,
+        };
+        accesses.into_iter().for_each(|op| self.patches.add(op, 2, later));
         emit.free(counts);
     }
 }

@@ -29,7 +29,7 @@ impl Words {
         self.emit.load(to, self.base, self.offset.wrapping_add(at));
     }
 
-    fn store(self, from: usize, at: usize) {
+    pub(super) fn store(self, from: usize, at: usize) {
         self.emit.store(from, self.base, self.offset.wrapping_add(at));
     }
 
