@@ -19,8 +19,10 @@ const LATER: u32 = 8;
 const HOT: u32 = 32;
 const HOT_COUNT: u64 = 4096;
 
-/// Questions between two looks at the counts, but for the first ones.
+/// Questions between two looks at the counts, but for the first ones; and plans for each of which
+/// there is one more, as a look takes longer then.
 const QUESTIONS: u32 = 16;
+const PLANS: u32 = 256;
 
 /// Times that a block is seen with one successor for each time with another, where that is usual.
 const USUAL: u32 = 3;
@@ -106,7 +108,8 @@ impl Successors {
     /// Looks at counts of executions by plan now and then.
     pub(super) fn count(&mut self, counts: &[Count]) {
         self.questions = self.questions.wrapping_add(1);
-        if self.questions > QUESTIONS && self.questions % QUESTIONS != 0 {
+        let between = QUESTIONS + self.seen.len() as u32 / PLANS;
+        if self.questions > QUESTIONS && self.questions % between != 0 {
             return;
         }
         for (id, (seen, count)) in (0..).zip(self.seen.iter_mut().zip(counts)) {

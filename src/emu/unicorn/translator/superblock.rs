@@ -245,10 +245,11 @@ impl Translator {
     }
 
     /// Prepares for the end of a block that no instruction ends. Its exit takes the table of jumps
-    /// if it is of a superblock.
+    /// if it is of a superblock, unless the next block is for another mode.
     pub(crate) fn stop(&mut self) {
         self.no_way();
-        self.superblock.begun = self.superblock.is_joined().then_some(Exit::Table);
+        let stays = self.superblock.is_joined() && !self.guard.ends_block();
+        self.superblock.begun = stays.then_some(Exit::Table);
     }
 
     /// Drops the exit that [`Translator::stop`] has prepared, and returns the end of all code.
