@@ -46,6 +46,7 @@ impl Errno {
     pub const ELOOP: Errno = Errno(40);
     pub const ENOMSG: Errno = Errno(42);
     pub const EIDRM: Errno = Errno(43);
+    pub const EBADR: Errno = Errno(53);
     pub const ENODATA: Errno = Errno(61);
     pub const EPROTO: Errno = Errno(71);
     pub const EOVERFLOW: Errno = Errno(75);

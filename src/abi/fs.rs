@@ -172,6 +172,16 @@ pub(crate) const FS_NOATIME_FL: u32 = 0x80;
 pub(crate) const FICLONE: u64 = 0x4004_9409;
 pub(crate) const FICLONERANGE: u64 = 0x4020_940d;
 
+pub(crate) const FIEMAP_FLAG_SYNC: u32 = 1;
+pub(crate) const FIEMAP_FLAG_XATTR: u32 = 2;
+pub(crate) const FIEMAP_FLAG_CACHE: u32 = 4;
+pub(crate) const FIEMAP_EXTENT_LAST: u32 = 1;
+/// Bytes of a `struct fiemap` and of a `struct fiemap_extent`.
+pub(crate) const FIEMAP_HEAD: u64 = 32;
+pub(crate) const FIEMAP_EXTENT: u64 = 56;
+/// Most extents that a program may ask for.
+pub(crate) const FIEMAP_MAX_EXTENTS: u32 = u32::MAX / FIEMAP_EXTENT as u32;
+
 pub(crate) const POLLIN: u16 = 0x001;
 pub(crate) const POLLPRI: u16 = 0x002;
 pub(crate) const POLLOUT: u16 = 0x004;

@@ -15,6 +15,7 @@ pub(crate) const IPC_INFO: i32 = 3;
 pub(crate) const IPCMNI_SHIFT: u32 = 15;
 
 pub(crate) const SHM_HUGETLB: u32 = 0o4000;
+pub(crate) const SHM_NORESERVE: u32 = 0o10000;
 pub(crate) const SHM_RDONLY: u32 = 0o10000;
 pub(crate) const SHM_RND: u32 = 0o20000;
 pub(crate) const SHM_REMAP: u32 = 0o40000;

@@ -317,6 +317,12 @@ impl Mapping {
         self.prot.allows(Prot::WRITE) && !self.shared && !self.is_stack()
     }
 
+    /// Tests whether memory is reserved for it, VM_ACCOUNT: private, writable, and not asked for
+    /// with MAP_NORESERVE.
+    pub fn is_accounted(&self) -> bool {
+        self.prot.allows(Prot::WRITE) && !self.shared && !self.flags.has(VmFlags::NORESERVE)
+    }
+
     /// Tests whether it grows down.
     pub fn is_stack(&self) -> bool {
         self.flags.has(VmFlags::GROWSDOWN)

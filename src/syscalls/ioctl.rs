@@ -1,6 +1,6 @@
 //! ioctl(2): the few commands that work on any descriptor; a kind answers to its own.
 
-use crate::abi::capability::{CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_SYS_RAWIO};
+use crate::abi::capability::{CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN, CAP_SYS_ADMIN};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::net::{FIOGETOWN, FIOSETOWN, IFF_UP, SIOCGPGRP, SIOCSIFFLAGS, SIOCSPGRP};
@@ -15,6 +15,7 @@ use crate::kernel::uaccess::{get_u32, get_u64, get_words, put_u32, put_u64};
 use crate::kernel::vfs::node::{Body, Ino, Node};
 use crate::kernel::vfs::termios::Form;
 use crate::syscalls::context::{Ctx, SysResult};
+use crate::syscalls::extents::{fibmap, fiemap};
 use crate::syscalls::fd::{install, owner, set_flags};
 use crate::syscalls::row::{Row, partial};
 
@@ -24,7 +25,8 @@ pub(super) const ROWS: &[Row] = &[partial(
     "ioctl",
     ioctl,
     "pseudo-terminals, the host's terminal (always 80x24, settings are not kept), FIONREAD, FIONBIO, FIOCLEX, \
-     FIOASYNC, FIOQSIZE, FIGETBSZ, FS_IOC_GETFLAGS; no extents and no clones of files; others are ENOTTY",
+     FIOASYNC, FIOQSIZE, FIGETBSZ, FS_IOC_GETFLAGS, FS_IOC_FIEMAP (places that follow from a file's number); no \
+     clones of files; others are ENOTTY",
 )];
 
 /// Commands of terminals, which programs try on anything: ENOTTY is no news.
@@ -106,7 +108,8 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             put_u64(ctx.mem, arg, bytes)?;
         }
         FIGETBSZ => put_u32(ctx.mem, arg, BLOCK)?,
-        FIBMAP | FS_IOC_FIEMAP => return extents(ctx, file, command),
+        FIBMAP => return fibmap(ctx, file),
+        FS_IOC_FIEMAP => return fiemap(ctx, file, arg),
         FIFREEZE | FITHAW if ctx.kernel.files.get(file).ops.inode().is_some() => {
             ctx.kernel.task().cred.require(CAP_SYS_ADMIN)?;
             return Err(Errno::EOPNOTSUPP.into());
@@ -202,17 +205,6 @@ fn job_control(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysResult
 fn inode_of(ctx: &Ctx, file: FileNo, wanted: impl Fn(&Body) -> bool) -> Result<Ino, Errno> {
     let inode = ctx.kernel.files.get(file).ops.inode();
     inode.filter(|ino| wanted(&ctx.kernel.fs.node(*ino).body)).ok_or(Errno::ENOTTY)
-}
-
-/// FIBMAP and FS_IOC_FIEMAP: the places of a file's bytes on the disk, which is none.
-fn extents(ctx: &mut Ctx, file: FileNo, command: u64) -> SysResult {
-    if command == FS_IOC_FIEMAP {
-        inode_of(ctx, file, |_| true)?;
-        return Err(Errno::EOPNOTSUPP.into());
-    }
-    inode_of(ctx, file, |body| matches!(body, Body::File(_)))?;
-    ctx.kernel.task().cred.require(CAP_SYS_RAWIO)?;
-    Err(Errno::EINVAL.into())
 }
 
 /// FICLONE and FICLONERANGE: checked as Linux does where a file system cannot share bytes.

@@ -11,6 +11,7 @@ pub(crate) mod dispatch;
 pub(crate) mod epoll;
 mod event;
 mod exec;
+mod extents;
 mod fd;
 mod fs;
 mod futex;

@@ -178,6 +178,11 @@ fn kind_of(dev: u64) -> u64 {
     }
 }
 
+/// Tells if a device is one of the machine's disks.
+pub(super) fn is_on_disk(dev: u64) -> bool {
+    kind_of(dev) == EXT4_SUPER_MAGIC
+}
+
 fn has_blocks(kind: u64) -> bool {
     matches!(kind, EXT4_SUPER_MAGIC | TMPFS_MAGIC)
 }

@@ -141,8 +141,6 @@ pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
     }
     text.push_str(&Usage::of(map, mem).rows(false));
     text.push_str("THPeligible:    0\nVmFlags:");
-    let private = map.prot.allows(Prot::WRITE) && !map.shared;
-    let accounted = private && !map.flags.has(VmFlags::NORESERVE);
     let flags = [
         ("rd", map.prot.allows(Prot::READ)),
         ("wr", map.prot.allows(Prot::WRITE)),
@@ -158,7 +156,7 @@ pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
         ("rr", map.flags.has(VmFlags::RAND_READ)),
         ("dc", map.flags.has(VmFlags::DONTCOPY)),
         ("lf", map.flags.has(VmFlags::LOCKONFAULT)),
-        ("ac", accounted),
+        ("ac", map.is_accounted()),
         ("nr", map.flags.has(VmFlags::NORESERVE)),
         ("wf", map.flags.has(VmFlags::WIPEONFORK)),
         ("dd", map.flags.has(VmFlags::DONTDUMP)),

@@ -58,7 +58,7 @@ pub struct FileSystem {
     pub(super) policy: Policy,
     /// Files of the host that the policy kept from the guest.
     pub not_shown: NotShown,
-    pub(super) memory_limit: u64,
+    pub(crate) memory_limit: u64,
     pub(crate) quota: Quota,
     /// The limit has kept the bytes of a file out.
     pub(super) out_of_memory: bool,

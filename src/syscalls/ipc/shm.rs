@@ -31,6 +31,7 @@ fn shmget(ctx: &mut Ctx, [key, size, flags, ..]: [u64; 6]) -> SysResult {
     let (flags, now) = (flags as u32, now(ctx));
     let cred = ctx.kernel.task().cred.clone();
     let pid = ctx.kernel.process().pid;
+    let most = limits::most_reserved(ctx.kernel);
     let mem = &mut *ctx.mem;
     let fits = |segment: &Segment| if segment.size < size { Err(Errno::EINVAL) } else { Ok(()) };
     let make = || {
@@ -38,7 +39,8 @@ fn shmget(ctx: &mut Ctx, [key, size, flags, ..]: [u64; 6]) -> SysResult {
             return Err(Errno::EINVAL);
         }
         let len = page_up(size).filter(|len| *len <= USER_END).ok_or(Errno::ENOMEM)?;
-        if flags & SHM_HUGETLB != 0 {
+        let reserved = flags & SHM_NORESERVE != 0 || len <= most;
+        if flags & SHM_HUGETLB != 0 || !reserved {
             return Err(Errno::ENOMEM);
         }
         let object = mem.object_create(len, None);

@@ -1,9 +1,12 @@
-//! Resource limits on memory: RLIMIT_AS, RLIMIT_DATA and RLIMIT_MEMLOCK of getrlimit(2).
+//! Limits on memory: RLIMIT_AS, RLIMIT_DATA and RLIMIT_MEMLOCK of getrlimit(2), and what the
+//! machine has at all.
 
 use crate::abi::capability::CAP_IPC_LOCK;
 use crate::abi::errno::Errno;
 use crate::abi::resource::{RLIM_INFINITY, Resource};
 use crate::guest::{GuestMemory, Mapping};
+use crate::kernel::Kernel;
+use crate::kernel::procfs::machine::TOTAL_MEMORY;
 use crate::syscalls::context::Ctx;
 
 /// The mappings that reach into a range, by rising address.
@@ -43,6 +46,12 @@ pub(in crate::syscalls) fn room_to_grow(
 /// Tests whether so many bytes of private memory may become writable.
 pub(super) fn room_for_data(ctx: &Ctx, len: u64) -> bool {
     fits(ctx, Resource::Data, || total(ctx, Mapping::is_data, None), len)
+}
+
+/// Most bytes of one reservation, as vm.overcommit_memory 0 has it (`__vm_enough_memory`): all that
+/// the machine has, or what --max-memory gives if that is more.
+pub(in crate::syscalls) fn most_reserved(kernel: &Kernel) -> u64 {
+    TOTAL_MEMORY.max(kernel.fs.memory_limit)
 }
 
 fn unlimited(ctx: &Ctx) -> bool {

@@ -120,6 +120,8 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     let noexec = !anonymous && of_noexec_mount(ctx, fd as i32)?;
     // What can be read can be run to programs of old, but not on such a mount.
     let prot = if noexec { Prot((prot_bits & 7) as u8) } else { prot(ctx, prot_bits) };
+    let charged = if shared { anonymous } else { prot.allows(Prot::WRITE) };
+    let reserves = charged && !vm_flags.has(VmFlags::NORESERVE);
     let behind = if anonymous {
         anonymous_behind(ctx.mem, shared, len)
     } else {
@@ -141,9 +143,10 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     };
     let replaced = if place == Place::Fixed { Some((addr, addr + len)) } else { None };
     let data = prot.allows(Prot::WRITE) && !shared && flags & MAP_GROWSDOWN == 0;
+    let most = limits::most_reserved(ctx.kernel);
     let mapped = if ctx.kernel.mm().denies_exec(prot, prot) {
         Err(MemError::Access)
-    } else if !limits::room_to_grow(ctx, len, data, replaced) {
+    } else if !limits::room_to_grow(ctx, len, data, replaced) || reserves && len > most {
         Err(MemError::NoMemory)
     } else if place == Place::Hint && flags & MAP_32BIT != 0 {
         map_low(ctx.mem, request)
@@ -330,13 +333,23 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
             return Err(Errno::ENOMEM.into());
         }
     }
-    let denied = |mapping: &Mapping| ctx.kernel.mm().denies_exec(mapping.prot, prot);
-    let first_denied = limits::between(ctx.mem, start, end).find(denied);
-    let allowed = first_denied.as_ref().map_or(end, |mapping| mapping.start.max(start));
+    let denied = |mapping: &Mapping| {
+        let new = Mapping { prot, ..mapping.clone() }.is_accounted() && !mapping.prot.allows(Prot::WRITE);
+        let len = mapping.end.min(end) - mapping.start.max(start);
+        if ctx.kernel.mm().denies_exec(mapping.prot, prot) {
+            Some((mapping.start, Errno::EACCES))
+        } else if new && len > limits::most_reserved(ctx.kernel) {
+            Some((mapping.start, Errno::ENOMEM))
+        } else {
+            None
+        }
+    };
+    let first_denied = limits::between(ctx.mem, start, end).find_map(|mapping| denied(&mapping));
+    let allowed = first_denied.map_or(end, |(denied, _)| denied.max(start));
     if allowed > start {
         ctx.mem.protect(start, allowed - start, prot).map_err(Errno::from)?;
     }
-    if first_denied.is_some() { Err(Errno::EACCES.into()) } else { Ok(0) }
+    first_denied.map_or(Ok(0), |(_, errno)| Err(errno.into()))
 }
 
 /// Bytes unmapped at a time.
@@ -377,7 +390,8 @@ fn brk(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
     let def_flags = ctx.kernel.mm().flags_of_new(false);
     let lock = def_flags.has(VmFlags::LOCKED);
     let len = to - from;
-    if !limits::room_to_grow(ctx, len, true, None) || lock && !limits::room_to_lock(ctx, len) {
+    let room = limits::room_to_grow(ctx, len, true, None) && len <= limits::most_reserved(ctx.kernel);
+    if !room || lock && !limits::room_to_lock(ctx, len) {
         return Ok(old);
     }
     let new = ctx.mem.brk(addr);
@@ -430,7 +444,8 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
         if here.is_locked() && !limits::room_to_lock(ctx, growth) {
             return Err(Errno::EAGAIN.into());
         }
-        if !limits::room_to_grow(ctx, growth, here.is_data(), None) {
+        let reserved = !here.is_accounted() || growth <= limits::most_reserved(ctx.kernel);
+        if !reserved || !limits::room_to_grow(ctx, growth, here.is_data(), None) {
             return Err(Errno::ENOMEM.into());
         }
     }
