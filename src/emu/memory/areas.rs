@@ -1,6 +1,7 @@
 //! Areas: the mappings of an address space. Like Linux's `vm_area_struct`, they are cut by a
 //! request about a part of one, and joined where they continue each other.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -113,6 +114,12 @@ impl Area {
         area
     }
 
+    /// Device and inode number of the file that nobody can execute because of it.
+    fn written(&self) -> Option<(u64, u64)> {
+        let file = self.file.as_ref().filter(|_| self.flags.has(VmFlags::OF_WRITER))?;
+        Some((file.device, file.inode))
+    }
+
     /// Bytes that it takes, with its place in the tables and the name of its file.
     fn charge(&self) -> u64 {
         let names = self.file.as_ref().map_or(0, |file| file.path.len())
@@ -151,6 +158,8 @@ pub(super) struct Areas {
     map: BTreeMap<u64, Area>,
     /// Starts of the areas of each object and of each shared file that is mapped.
     views: FxHashMap<Behind, BTreeSet<u64>>,
+    /// Numbers of areas that hold a file which was open for writing, by device and inode number.
+    writers: FxHashMap<(u64, u64), usize>,
     gaps: Gaps,
     /// Bytes that they are charged.
     bytes: u64,
@@ -221,12 +230,20 @@ impl Areas {
         self.views.contains_key(&Behind::Object(object))
     }
 
+    /// Tests whether an area holds a file that was open for writing.
+    pub(super) fn has_writer(&self, device: u64, inode: u64) -> bool {
+        self.writers.contains_key(&(device, inode))
+    }
+
     fn put(&mut self, start: u64, area: Area) {
         self.bytes += area.charge();
         self.mapped += area.end - start;
         self.mapped_peak = self.mapped_peak.max(self.mapped);
         if let Some(behind) = area.behind() {
             self.views.entry(behind).or_default().insert(start);
+        }
+        if let Some(file) = area.written() {
+            *self.writers.entry(file).or_default() += 1;
         }
         self.map.insert(start, area);
     }
@@ -241,6 +258,14 @@ impl Areas {
             starts.remove(&start);
             if starts.is_empty() {
                 self.views.remove(&behind);
+            }
+        }
+        if let Some(file) = area.written()
+            && let Entry::Occupied(mut count) = self.writers.entry(file)
+        {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
             }
         }
         Some(area)

@@ -212,11 +212,7 @@ impl GuestMemory for AddressSpace {
     }
 
     fn has_writer(&self, device: u64, inode: u64) -> bool {
-        let writes = |(_, area): (u64, &Area)| {
-            let same = area.file.as_ref().is_some_and(|file| (file.device, file.inode) == (device, inode));
-            same && area.flags.has(VmFlags::OF_WRITER)
-        };
-        self.all_areas().any(|areas| areas.iter().any(writes))
+        self.all_areas().any(|areas| areas.has_writer(device, inode))
     }
 
     fn is_object_stored_to(&self, object: ObjectId) -> bool {
