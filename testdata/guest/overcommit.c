@@ -34,8 +34,9 @@ int main(void)
     MAP(RW, PRIVATE), MAP(PROT_WRITE, PRIVATE), MAP(RW, SHARED), MAP(PROT_READ, SHARED), MAP(PROT_NONE, SHARED);
     MAP(PROT_READ, PRIVATE), MAP(PROT_NONE, PRIVATE), MAP(RW, PRIVATE | MAP_NORESERVE), MAP(RW, SHARED | MAP_NORESERVE);
     try("all", S(mmap, 0, all, RW, PRIVATE, -1, 0), all);
-    try("1 TiB", S(mmap, 0, 1UL << 40, RW, PRIVATE, -1, 0), 1UL << 40);
-    try("1 TiB of nothing", S(mmap, 0, 1UL << 40, PROT_NONE, PRIVATE, -1, 0), 1UL << 40);
+    /* More than any machine has. */
+    try("32 TiB", S(mmap, 0, 1UL << 45, RW, PRIVATE, -1, 0), 1UL << 45);
+    try("32 TiB of nothing", S(mmap, 0, 1UL << 45, PROT_NONE, PRIVATE, -1, 0), 1UL << 45);
 
     /* A range with a page before it, which is changed all the same. */
     unsigned long at = S(mmap, 0, P + much, PROT_NONE, PRIVATE, -1, 0);
