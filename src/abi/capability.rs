@@ -52,5 +52,6 @@ pub(crate) const SECBIT_KEEP_CAPS: u32 = 1 << 4;
 pub(crate) const SECBIT_KEEP_CAPS_LOCKED: u32 = 1 << 5;
 pub(crate) const SECBIT_NO_CAP_AMBIENT_RAISE: u32 = 1 << 6;
 /// Every bit, without and with its lock.
-pub(crate) const SECURE_ALL_BITS: u32 = 0x55;
+pub(crate) const SECURE_ALL_BITS: u32 = 0x555;
 pub(crate) const SECURE_ALL_LOCKS: u32 = SECURE_ALL_BITS << 1;
+pub(crate) const SECURE_ALL_UNPRIVILEGED: u32 = 0xf00;

@@ -238,7 +238,7 @@ pub(crate) const MS_SLAVE: u64 = 0x8_0000;
 pub(crate) const MS_SHARED: u64 = 0x10_0000;
 pub(crate) const MS_RELATIME: u64 = 0x20_0000;
 pub(crate) const MS_STRICTATIME: u64 = 0x100_0000;
-pub(crate) const MS_NOUSER: u64 = 0x8000_0000;
+pub(crate) const MS_NOUSER: u64 = 0xffff_ffff_8000_0000;
 pub(crate) const MS_MGC_VAL: u64 = 0xc0ed_0000;
 pub(crate) const MS_MGC_MSK: u64 = 0xffff_0000;
 /// Flags of umount2(2).

@@ -72,6 +72,8 @@ pub(crate) const MADV_POPULATE_READ: u32 = 22;
 pub(crate) const MADV_POPULATE_WRITE: u32 = 23;
 pub(crate) const MADV_DONTNEED_LOCKED: u32 = 24;
 pub(crate) const MADV_COLLAPSE: u32 = 25;
+pub(crate) const MADV_GUARD_INSTALL: u32 = 102;
+pub(crate) const MADV_GUARD_REMOVE: u32 = 103;
 
 pub(crate) const MLOCK_ONFAULT: u64 = 1;
 pub(crate) const MCL_CURRENT: u64 = 1;
@@ -100,4 +102,7 @@ pub(crate) const MEMBARRIER_CMD_GLOBAL: u32 = 1;
 pub(crate) const MEMBARRIER_CMD_GLOBAL_EXPEDITED: u32 = 2;
 pub(crate) const MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED: u32 = 4;
 /// The private commands, each with the one that registers for it.
-pub(crate) const MEMBARRIER_CMD_PRIVATE: [(u32, u32); 2] = [(8, 16), (32, 64)];
+pub(crate) const MEMBARRIER_CMD_PRIVATE: [(u32, u32); 3] =
+    [(8, 16), (32, 64), (MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 256)];
+pub(crate) const MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ: u32 = 128;
+pub(crate) const MEMBARRIER_CMD_GET_REGISTRATIONS: u32 = 512;

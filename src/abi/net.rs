@@ -28,6 +28,7 @@ pub(crate) const IPPROTO_IPV6: u32 = 41;
 pub(crate) const IPPROTO_MAX: u32 = 263;
 
 pub(crate) const MSG_OOB: u32 = 1;
+pub(crate) const MSG_FASTOPEN: u32 = 0x2000_0000;
 pub(crate) const MSG_PEEK: u32 = 2;
 pub(crate) const MSG_CTRUNC: u32 = 8;
 pub(crate) const MSG_TRUNC: u32 = 0x20;
@@ -196,6 +197,8 @@ pub(crate) const SIOCGIFNAME: u64 = 0x8910;
 pub(crate) const SIOCGIFCONF: u64 = 0x8912;
 pub(crate) const SIOCGIFFLAGS: u64 = 0x8913;
 pub(crate) const SIOCSIFFLAGS: u64 = 0x8914;
+pub(crate) const SIOCGSTAMP: u64 = 0x8906;
+pub(crate) const SIOCGSTAMPNS: u64 = 0x8907;
 pub(crate) const SIOCGIFADDR: u64 = 0x8915;
 pub(crate) const SIOCSIFADDR: u64 = 0x8916;
 pub(crate) const SIOCGIFDSTADDR: u64 = 0x8917;

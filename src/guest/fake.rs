@@ -340,6 +340,10 @@ impl GuestMemory for FakeMemory {
         self.is_mapped(addr, 1)
     }
 
+    fn guard(&mut self, _addr: u64, _len: u64, _install: bool) -> Result<(), MemError> {
+        Ok(())
+    }
+
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
         for page in Self::range(addr, len) {
             if let Store::Private(bytes) =

@@ -382,6 +382,8 @@ pub trait GuestMemory {
     fn is_resident(&self, addr: u64) -> bool;
     /// Drops the contents of private pages, so that they read as when first mapped (MADV_DONTNEED).
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError>;
+    /// Makes every access to a range fault, MADV_GUARD_INSTALL of madvise(2), or no more.
+    fn guard(&mut self, addr: u64, len: u64, install: bool) -> Result<(), MemError>;
     /// brk(2): sets the program break if it can and returns the break that holds now; 0 only asks.
     fn brk(&mut self, addr: u64) -> u64;
     /// Start of the heap and the program break.

@@ -160,6 +160,10 @@ impl GuestMemory for AddressSpace {
         self.discard_range(addr, len)
     }
 
+    fn guard(&mut self, addr: u64, len: u64, install: bool) -> Result<(), MemError> {
+        self.guard_range(addr, len, install)
+    }
+
     fn brk(&mut self, addr: u64) -> u64 {
         self.move_brk(addr)
     }

@@ -161,6 +161,9 @@ impl AddressSpace {
             entries.push((target + (page - start), entry));
         });
         entries.into_iter().for_each(|(page, entry)| table.set(page, entry));
+        for (from, to) in table.guards.remove(start, start + old_len.min(new_len)) {
+            table.guards.add(target + (from - start), target + (to - start));
+        }
         if keep {
             self.areas.update(start, old_end, |area| area.flags = area.flags.without(VmFlags::LOCKS));
         } else if !duplicates {
@@ -230,6 +233,18 @@ impl AddressSpace {
         let (start, end) = checked_range(addr, len)?;
         self.drop_pages(start, end);
         if self.areas.covers(start, end) { Ok(()) } else { Err(MemError::NoMemory) }
+    }
+
+    /// Makes every access to a range fault, MADV_GUARD_INSTALL of madvise(2), or no more.
+    pub(super) fn guard_range(&mut self, addr: u64, len: u64, install: bool) -> Result<(), MemError> {
+        let (start, end) = checked_range(addr, len)?;
+        if install {
+            self.drop_pages(start, end);
+            self.table.guards.add(start, end);
+        } else {
+            self.table.guards.remove(start, end);
+        }
+        Ok(())
     }
 
     /// Lists the mappings, as /proc/self/maps does.

@@ -4,12 +4,13 @@
 //! [`frames::Invalidation`], and carried out before the guest runs again.
 //!
 //! The files build on each other in this order: `arena`, `frames`, `objects`, `gaps`, `areas`,
-//! `page_table`, `space`, then `spaces`, `placement`, `mapping`, `guest_memory` and `snapshot`.
+//! `guards`, `page_table`, `space`, then `spaces`, `placement`, `mapping`, `guest_memory` and `snapshot`.
 
 mod areas;
 pub(crate) mod arena;
 pub(crate) mod frames;
 mod gaps;
+mod guards;
 mod guest_memory;
 mod mapping;
 mod objects;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::emu::memory::arena::Frame;
+use crate::emu::memory::guards::Guards;
 use crate::guest::{PAGE_SIZE, Prot};
 
 /// Pages in a leaf; a leaf spans 2 MiB.
@@ -39,6 +40,8 @@ pub(super) struct PageTable {
     peak: u64,
     /// Number of accesses that made a page present.
     pub(super) faults: u64,
+    /// Pages that are never made present.
+    pub(super) guards: Guards,
 }
 
 fn split(page: u64) -> (u64, usize) {
@@ -109,9 +112,9 @@ impl PageTable {
         self.peak = self.len;
     }
 
-    /// Bytes that the leaves take.
+    /// Bytes that the leaves and the guards take.
     pub(super) fn bytes(&self) -> u64 {
-        (self.leaves.len() * size_of::<[Option<PageEntry>; LEAF]>()) as u64
+        (self.leaves.len() * size_of::<[Option<PageEntry>; LEAF]>()) as u64 + self.guards.bytes()
     }
 
     /// Every entry with the address of its page, in no particular order.

@@ -314,6 +314,9 @@ impl AddressSpace {
             self.grow_down(page)?;
         }
         let (start, area) = self.areas.find(page).ok_or(Denied::Unmapped)?;
+        if self.table.guards.has(page) {
+            return Err(Denied::Unmapped);
+        }
         let prot = effective(area.prot);
         if !prot.allows(need) {
             return Err(Denied::Protected);
@@ -382,6 +385,7 @@ impl AddressSpace {
     /// Removes what is mapped in a range.
     pub(super) fn remove_range(&mut self, start: u64, end: u64) {
         self.drop_pages(start, end);
+        self.table.guards.remove(start, end);
         let removed = self.areas.remove(start, end);
         // All mappings of an object hold one reference together; it goes with the last of them.
         let objects: BTreeSet<ObjectId> =

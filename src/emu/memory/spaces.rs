@@ -52,6 +52,7 @@ impl AddressSpace {
         }
         for (start, end) in self.areas.flagged(VmFlags::WIPEONFORK) {
             self.drop_pages(start, end);
+            self.table.guards.remove(start, end);
         }
         for (start, end) in self.areas.flagged(VmFlags::LOCKED) {
             self.areas.update(start, end, |area| area.flags = area.flags.without(VmFlags::LOCKS));

@@ -91,8 +91,11 @@ fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
         // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED, FREE REMOVE DONTFORK DOFORK MERGEABLE
         // UNMERGEABLE HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP WIPEONFORK KEEPONFORK COLD PAGEOUT
         // POPULATE_READ POPULATE_WRITE DONTNEED_LOCKED
-        0..=4 | 8..=24 => {}
-        MADV_COLLAPSE | 100 | 101 => {
+        0..=4 | 8..=24 | MADV_GUARD_INSTALL | MADV_GUARD_REMOVE => {}
+        MADV_COLLAPSE => {
+            ctx.kernel.notices.count("madvise: advice ", &format!("{advice} is refused with EINVAL"));
+        }
+        100 | 101 => {
             ctx.kernel.notices.count("madvise: advice ", &format!("{advice} is refused with EINVAL"));
             return Err(Errno::EINVAL.into());
         }
@@ -134,11 +137,11 @@ fn process_madvise(ctx: &mut Ctx, [pidfd, ranges, count, advice, flags, _]: [u64
     }
     let ranges = get_iovec(ctx.mem, ranges, count)?;
     access_ok(&ranges)?;
-    let process = pidfd::process_or_directory(ctx, pidfd)?;
+    let process = pidfd::process(ctx, pidfd)?;
     let task = ctx.kernel.find_task(ctx.kernel.pid_of(process)).ok_or(Errno::ESRCH)?;
     let (space, own) = (ctx.kernel.space_of_task(task), ctx.kernel.space_of_task(ctx.kernel.current()));
     if space != own {
-        if !matches!(advice as u32, MADV_COLD | MADV_PAGEOUT | MADV_WILLNEED) {
+        if !matches!(advice as u32, MADV_COLD | MADV_PAGEOUT | MADV_WILLNEED | MADV_COLLAPSE) {
             return Err(Errno::EINVAL.into());
         }
         ctx.kernel.may_look_into(task).map_err(|_| Errno::EACCES)?;
@@ -168,7 +171,13 @@ fn process_madvise(ctx: &mut Ctx, [pidfd, ranges, count, advice, flags, _]: [u64
 /// Carries out advice about a part of one mapping.
 fn advise(ctx: &mut Ctx, mapping: &Mapping, from: u64, to: u64, advice: u32) -> Result<(), Errno> {
     match advice {
-        MADV_DONTNEED | MADV_FREE | MADV_COLD | MADV_PAGEOUT if mapping.is_locked() => Err(Errno::EINVAL),
+        MADV_DONTNEED | MADV_FREE | MADV_COLD | MADV_PAGEOUT | MADV_GUARD_INSTALL if mapping.is_locked() => {
+            Err(Errno::EINVAL)
+        }
+        MADV_GUARD_INSTALL | MADV_GUARD_REMOVE => {
+            Ok(ctx.mem.guard(from, to - from, advice == MADV_GUARD_INSTALL)?)
+        }
+        MADV_COLLAPSE => Err(Errno::EINVAL),
         MADV_FREE | MADV_WIPEONFORK if !mapping.is_anonymous() => Err(Errno::EINVAL),
         MADV_DONTNEED | MADV_DONTNEED_LOCKED => Ok(ctx.mem.discard(from, to - from)?),
         MADV_REMOVE => {

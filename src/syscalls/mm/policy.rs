@@ -128,10 +128,12 @@ fn get_mempolicy(ctx: &mut Ctx, [mode, nodes, max_node, addr, flags, _]: [u64; 6
         put_u32(ctx.mem, mode, number)?;
     }
     if nodes != 0 {
-        if max_node > MAX_NODES * 64 {
+        // A number that wraps around stands for no word, as for Linux.
+        let bytes = (max_node - 1).checked_next_multiple_of(64).unwrap_or(0) / 8;
+        if bytes > PAGE_SIZE {
             return Err(Errno::EINVAL.into());
         }
-        let mut mask = vec![0; ((max_node - 1).div_ceil(64) * 8) as usize];
+        let mut mask = vec![0; bytes as usize];
         if let Some(byte) = mask.first_mut() {
             *byte = u8::from(first);
         }
@@ -198,12 +200,15 @@ fn move_pages(ctx: &mut Ctx, [pid, count, pages, nodes, status, flags]: [u64; 6]
 
 /// membarrier(2). With one task running every barrier has happened already.
 fn membarrier(ctx: &mut Ctx, [command, flags, ..]: [u64; 6]) -> SysResult {
-    if flags != 0 {
+    // MEMBARRIER_CMD_FLAG_CPU, where it means something.
+    let flag = u32::from(command as u32 == MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ);
+    if flags as u32 & !flag != 0 {
         return Err(Errno::EINVAL.into());
     }
     let mm = ctx.kernel.mm_mut();
     match command as u32 {
-        MEMBARRIER_CMD_QUERY => return Ok(0x7f),
+        MEMBARRIER_CMD_QUERY => return Ok(0x3ff),
+        MEMBARRIER_CMD_GET_REGISTRATIONS => return Ok(mm.membarrier.into()),
         MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_GLOBAL_EXPEDITED => {}
         MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED => mm.membarrier |= MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
         command => match MEMBARRIER_CMD_PRIVATE
