@@ -103,7 +103,7 @@ impl Kernel {
     /// Gives up what the call of a task holds, which does not sleep.
     pub(super) fn drop_call(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
         let call = std::mem::take(&mut self.tasks[task].call);
-        self.forget_ipc_wait(task, &call);
+        self.forget_ipc_wait(task, &call.keys);
         let held = if call.holds_files { call.files } else { [None; 2] };
         for file in held.into_iter().flatten().map(|(_, file)| file).chain(call.opening) {
             self.files.put(file, &mut self.fs, mem);
@@ -181,11 +181,15 @@ impl Kernel {
         self.wake_queues();
         self.expire_timers(cpu);
         let Call { killable, frail, wake, .. } = self.task().call;
-        if self.signals().interrupt_pending(killable) || frail && wake == Some(Wake::Signal) {
-            return Some(Wake::Signal);
-        }
-        if deadline.is_some_and(|at| at <= self.now(cpu)) {
-            return Some(Wake::Timeout);
+        let over = if self.signals().interrupt_pending(killable) || frail && wake == Some(Wake::Signal) {
+            Some(Wake::Signal)
+        } else {
+            deadline.is_some_and(|at| at <= self.now(cpu)).then_some(Wake::Timeout)
+        };
+        if over.is_some() {
+            // It may never have slept, so that its call does not know what it waited for.
+            self.forget_ipc_wait(self.current, keys);
+            return over;
         }
         let call = &mut self.task_mut().call;
         (call.what, call.deadline) = (what, deadline);

@@ -5,7 +5,7 @@ use crate::guest::GuestMemory;
 use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::ipc::msg::{Handed, Message};
 use crate::kernel::ipc::sem::Ended;
-use crate::kernel::sched::{Call, WaitKey, Wake};
+use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::state::Kernel;
 
 impl Kernel {
@@ -45,9 +45,9 @@ impl Kernel {
         self.ipc.handed.remove(&task)
     }
 
-    /// Forgets a task whose call is over.
-    pub(in crate::kernel) fn forget_ipc_wait(&mut self, task: TaskId, call: &Call) {
-        for key in &call.keys {
+    /// Forgets a task whose call is over, and that waited by these keys.
+    pub(in crate::kernel) fn forget_ipc_wait(&mut self, task: TaskId, keys: &[WaitKey]) {
+        for key in keys {
             match key {
                 WaitKey::Semaphores(id) => {
                     self.ipc.operated.remove(&task);
