@@ -37,9 +37,10 @@ const MESSAGE: u64 = 1 << 20;
 const RWF_NOWAIT: u32 = 8;
 const RWF_APPEND: u32 = 16;
 const RWF_NOAPPEND: u32 = 32;
+const RWF_NOSIGNAL: u32 = 256;
 /// The flags of preadv2(2) and pwritev2(2): these, and RWF_HIPRI, RWF_DSYNC and RWF_SYNC, which
 /// change nothing here.
-const RWF_KNOWN: u32 = 7 | RWF_NOWAIT | RWF_APPEND | RWF_NOAPPEND;
+const RWF_KNOWN: u32 = 7 | RWF_NOWAIT | RWF_APPEND | RWF_NOAPPEND | RWF_NOSIGNAL;
 
 /// Waits without end until a key wakes; a signal ends the call.
 pub(super) fn block(ctx: &mut Ctx, what: &'static str, keys: &[WaitKey]) -> Break {
@@ -345,7 +346,7 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
     }
     let whole = ctx.kernel.files.get(file).ops.moves_whole();
     if pieces.len() > 1 && whole {
-        return write_gathered(ctx, file, pieces, nowait);
+        return write_gathered(ctx, file, pieces, flags);
     }
     let (mut skip, before) = (done, done);
     let mut failed = None;
@@ -367,7 +368,9 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
                 }
             }
             let to = offset.map(|offset| offset.saturating_add(done));
-            match operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.write(cx, to, &buf))) {
+            match operate(ctx, file, |open, cx| {
+                quietly(flags, open.patiently(nowait, |open| open.write(cx, to, &buf)))
+            }) {
                 Ok(count) => {
                     done += count as u64;
                     within += count as u64;
@@ -403,14 +406,25 @@ fn gather(ctx: &mut Ctx, pieces: &[(u64, u64)]) -> Result<Vec<u8>, Errno> {
     Ok(bytes)
 }
 
+/// Leaves the signal of an error away, RWF_NOSIGNAL.
+fn quietly(flags: u32, result: Result<usize, FileError>) -> Result<usize, FileError> {
+    match result {
+        Err(FileError::Signal(_, errno)) if flags & RWF_NOSIGNAL != 0 => Err(FileError::Errno(errno)),
+        other => other,
+    }
+}
+
 /// Writes a vector as one message.
-fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bool) -> SysResult {
+fn write_gathered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], flags: u32) -> SysResult {
+    let nowait = flags & RWF_NOWAIT != 0;
     let bytes = gather(ctx, pieces)?;
     let mut done = ctx.kernel.task().call.done as usize;
     let mut failed = None;
     while done < bytes.len() && failed.is_none() {
         let rest = &bytes[done..];
-        match operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.write(cx, None, rest))) {
+        match operate(ctx, file, |open, cx| {
+            quietly(flags, open.patiently(nowait, |open| open.write(cx, None, rest)))
+        }) {
             Ok(count) => done += count,
             Err(why) => failed = Some(why),
         }

@@ -14,15 +14,43 @@ pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
     if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
-/// Reads an array of `struct iovec`; EINVAL for too many or too long ones.
+/// Reads an array of `struct iovec` of the caller's memory; EINVAL for too many or too long ones,
+/// EFAULT for those outside of the user's half.
 pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
+    let pieces = get_whole_iovec(mem, addr, count)?;
+    // Linux cuts a single piece before it looks where it ends.
+    if pieces.len() > 1 {
+        access_ok(&pieces)?;
+    }
+    Ok(cut(pieces))
+}
+
+/// The same for pieces of the memory of others, wherever they are.
+pub(super) fn get_remote_iovec(
+    mem: &mut dyn GuestMemory,
+    addr: u64,
+    count: u64,
+) -> Result<Vec<(u64, u64)>, Errno> {
+    Ok(cut(get_whole_iovec(mem, addr, count)?))
+}
+
+/// Cuts pieces where a call stops.
+fn cut(mut pieces: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    let mut left = MAX_RW_COUNT;
+    for (_, len) in &mut pieces {
+        *len = (*len).min(left);
+        left -= *len;
+    }
+    pieces
+}
+
+fn get_whole_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Result<Vec<(u64, u64)>, Errno> {
     let count = count & 0xffff_ffff;
     if count > IOV_MAX {
         return Err(Errno::EINVAL);
     }
     let mut bytes = vec![0; count as usize * 16];
     copy_from_user(mem, addr, &mut bytes)?;
-    let mut left = MAX_RW_COUNT;
     let mut pieces = Vec::new();
     let (words, _) = bytes.as_chunks::<8>();
     for pair in words.chunks(2) {
@@ -30,8 +58,6 @@ pub(super) fn get_iovec(mem: &mut dyn GuestMemory, addr: u64, count: u64) -> Res
         if len > i64::MAX as u64 {
             return Err(Errno::EINVAL);
         }
-        let len = len.min(left);
-        left -= len;
         pieces.push((addr, len));
     }
     Ok(pieces)

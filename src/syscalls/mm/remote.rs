@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::guest::{PAGE_SIZE, page_down};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::iovec::{IOV_MAX, access_ok, get_iovec};
+use crate::syscalls::iovec::{IOV_MAX, access_ok, get_iovec, get_remote_iovec};
 use crate::syscalls::row::{Row, full};
 
 /// Calls that copy.
@@ -62,7 +62,7 @@ fn vectors(ctx: &mut Ctx, local: (u64, u64), remote: (u64, u64)) -> Result<Optio
     if remote.1 > IOV_MAX {
         return Err(Errno::EINVAL);
     }
-    let remote = get_iovec(ctx.mem, remote.0, remote.1)?;
+    let remote = get_remote_iovec(ctx.mem, remote.0, remote.1)?;
     if remote.iter().all(|(_, len)| *len == 0) {
         return Ok(None);
     }

@@ -115,7 +115,11 @@ pub(super) fn target(ctx: &mut Ctx, socket: Socket, bytes: &[u8]) -> Result<Targ
     let connected = ctx.kernel.fs.net.sock(socket.id)?.peer.is_some();
     match (socket.family, socket.kind) {
         (Family::Unix, Kind::Stream) => Err(if connected { Errno::EISCONN } else { Errno::EOPNOTSUPP }),
-        (Family::Unix, Kind::SeqPacket) | (_, Kind::Stream) | (Family::Netlink, _) => Ok(Target::Peer),
+        (Family::Unix, Kind::SeqPacket) | (_, Kind::Stream) => Ok(Target::Peer),
+        (Family::Netlink, _) => match parse(Family::Netlink, bytes, Errno::EINVAL)? {
+            Given::Addr(_) => Ok(Target::Peer),
+            _ => Err(Errno::EINVAL),
+        },
         (Family::Unix, _) => match parse(Family::Unix, bytes, Errno::EINVAL)? {
             Given::Addr(addr) => Ok(Target::Sock(find_unix(ctx, socket.kind, &addr)?)),
             Given::Unspecified | Given::Unnamed => Err(Errno::EINVAL),

@@ -30,8 +30,8 @@ pub(crate) const ROWS: &[Row] = &[
     full(299, "recvmmsg", recvmmsg),
 ];
 
-/// Bytes of a stream that are moved at a time.
-const PIECE: u64 = 256 * 1024;
+/// Bytes that a stream takes at a time, as Linux has them: all of them or none if an address is bad.
+const PIECES: [u64; 2] = [36_544, 32_768];
 /// Bytes of the largest message that any socket takes.
 const MESSAGE: u64 = 16 << 20;
 /// Bytes of `struct mmsghdr`.
@@ -93,19 +93,35 @@ struct Header {
     control_len: u64,
 }
 
-/// Reads a `struct msghdr`.
-fn get_header(ctx: &mut Ctx, addr: u64) -> Result<Header, Errno> {
+/// Reads a `struct msghdr`, of a call that sends or receives.
+fn get_header(ctx: &mut Ctx, addr: u64, sends: bool) -> Result<Header, Errno> {
     let [name, name_len, iov, count, control, control_len, _] = get_words::<7>(ctx.mem, addr)?;
-    let name_len = u64::from(name_len as u32);
-    if name_len as i32 <= -1 {
-        return Err(Errno::EINVAL);
+    let name_len = if name == 0 { 0 } else { name_len as i32 };
+    let name_len = u64::try_from(name_len).map_err(|_| Errno::EINVAL)?.min(128);
+    if sends && name_len > 0 {
+        get_address(ctx, name, name_len)?;
     }
-    let name_len = if name == 0 { 0 } else { name_len.min(128) };
     if count > IOV_MAX {
         return Err(Errno::EMSGSIZE);
     }
     let pieces = get_iovec(ctx.mem, iov, count)?;
     Ok(Header { name, name_len, pieces, control, control_len })
+}
+
+/// The error of a message to nobody: a Unix socket looks for the receiver when it has the message.
+fn nobody(ctx: &mut Ctx, socket: Socket, header: &Header, flags: u32, errno: Errno) -> Break {
+    if socket.family != Family::Unix || socket.kind == Kind::Stream {
+        return errno.into();
+    }
+    if flags & MSG_OOB != 0 {
+        return Errno::EOPNOTSUPP.into();
+    }
+    let (len, room) =
+        (total(&header.pieces), ctx.kernel.fs.net.sock(socket.id).map_or(0, |sock| sock.send_room));
+    if len > room.saturating_sub(32) as u64 {
+        return Errno::EMSGSIZE.into();
+    }
+    gather(ctx, &header.pieces, 0, len).map_or_else(Into::into, |_| errno.into())
 }
 
 /// Sends one message. Progress of a call that has slept is `done` bytes.
@@ -116,7 +132,12 @@ fn send(ctx: &mut Ctx, socket: Socket, header: &Header, flags: u32, index: u64) 
         0 => Target::Peer,
         len => {
             let bytes = get_address(ctx, header.name, len)?;
-            target(ctx, socket, &bytes)?
+            match target(ctx, socket, &bytes) {
+                Err(errno) if errno != Errno::EINVAL => {
+                    return Err(nobody(ctx, socket, header, flags, errno));
+                }
+                found => found?,
+            }
         }
     };
     let mut cred = (caller(ctx), false);
@@ -128,12 +149,15 @@ fn send(ctx: &mut Ctx, socket: Socket, header: &Header, flags: u32, index: u64) 
     }
     let len = total(&header.pieces);
     let stream = socket.kind == Kind::Stream;
-    if !stream && len > MESSAGE {
+    if socket.is_tcp() && flags & MSG_FASTOPEN != 0 && ctx.kernel.fs.net.sock(socket.id)?.peer.is_some() {
+        return Err(Errno::EISCONN.into());
+    }
+    if !stream && (len > MESSAGE || socket.family.is_inet() && len > 0xffff) {
         return Err(Errno::EMSGSIZE.into());
     }
     let mut done = ctx.kernel.task().call.done & ((1 << MESSAGES) - 1);
     loop {
-        let most = if stream { PIECE.min(len - done) } else { len };
+        let most = if stream { PIECES[usize::from(socket.is_tcp())].min(len - done) } else { len };
         let bytes = match gather(ctx, &header.pieces, done, most) {
             Ok(bytes) => bytes,
             Err(errno) if done == 0 => return Err(errno.into()),
@@ -184,6 +208,9 @@ fn send(ctx: &mut Ctx, socket: Socket, header: &Header, flags: u32, index: u64) 
 /// sendto(2).
 fn sendto(ctx: &mut Ctx, [fd, buf, len, flags, name, name_len]: [u64; 6]) -> SysResult {
     let socket = socket_at(ctx, fd)?;
+    if name != 0 && name_len as u32 == 0 && socket.family.is_inet() && !socket.is_tcp() {
+        return Err(Errno::EINVAL.into());
+    }
     let name_len = if name == 0 { 0 } else { u64::from(name_len as u32) };
     let pieces = vec![(buf, len.min(MAX_RW_COUNT))];
     send(ctx, socket, &Header { name, name_len, pieces, ..Header::default() }, flags as u32, 0)
@@ -195,7 +222,7 @@ fn sendmsg(ctx: &mut Ctx, [fd, msg, flags, ..]: [u64; 6]) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     let socket = socket_at(ctx, fd)?;
-    let header = get_header(ctx, msg)?;
+    let header = get_header(ctx, msg, true)?;
     send(ctx, socket, &header, flags as u32, 0)
 }
 
@@ -209,7 +236,7 @@ fn sendmmsg(ctx: &mut Ctx, [fd, vector, count, flags, ..]: [u64; 6]) -> SysResul
     let mut index = ctx.kernel.task().call.done >> MESSAGES;
     while index < count {
         let at = vector.wrapping_add(index * MMSGHDR);
-        let result = get_header(ctx, at)
+        let result = get_header(ctx, at, true)
             .map_err(Break::from)
             .and_then(|header| send(ctx, socket, &header, flags as u32, index))
             .and_then(|sent| Ok(put_u32(ctx.mem, at.wrapping_add(56), sent as u32)?));
@@ -315,7 +342,7 @@ fn drop_files(ctx: &mut Ctx, flags: u32, files: Vec<FileNo>) {
 
 /// Receives a message for a `struct msghdr` at an address.
 fn receive_header(ctx: &mut Ctx, socket: Socket, addr: u64, flags: u32, index: u64) -> SysResult {
-    let header = get_header(ctx, addr)?;
+    let header = get_header(ctx, addr, false)?;
     let Received { count, incoming } = receive(ctx, socket, &header.pieces, flags, index)?;
     let mut room = Room::new(header.control, header.control_len);
     let (held, cloexec) = (flags & MSG_PEEK == 0, flags & MSG_CMSG_CLOEXEC != 0);

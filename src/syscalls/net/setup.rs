@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use crate::abi::capability::CAP_NET_BIND_SERVICE;
+use crate::abi::capability::{CAP_NET_ADMIN, CAP_NET_BIND_SERVICE};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::net::*;
@@ -194,6 +194,11 @@ fn bind(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
             else {
                 return Err(Errno::EINVAL.into());
             };
+            // The groups of multicast routing.
+            if groups & (1 << 29 | 1 << 30) != 0 {
+                let namespace = ctx.kernel.fs.net.sock(socket.id)?.namespace;
+                ctx.kernel.require_in(namespace, CAP_NET_ADMIN)?;
+            }
             let pid = ctx.kernel.process().pid as u32;
             ctx.kernel.fs.net.bind_netlink(socket.id, port, groups, pid)?;
             Ok(0)
@@ -370,6 +375,9 @@ fn shutdown(ctx: &mut Ctx, [fd, how, ..]: [u64; 6]) -> SysResult {
     let how = u64::from(how as u32);
     if how > SHUT_RDWR {
         return Err(Errno::EINVAL.into());
+    }
+    if socket.family == Family::Netlink {
+        return Err(Errno::EOPNOTSUPP.into());
     }
     let fs = &mut ctx.kernel.fs;
     fs.net.shutdown(socket.id, (how != 1, how != 0), &mut fs.queues)?;
