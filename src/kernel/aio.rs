@@ -28,7 +28,7 @@ impl AioContext {
     /// A context for so many requests, and the bytes of its ring; EINVAL, EAGAIN.
     pub(crate) fn new(requests: u64, queue: QueueId) -> Result<(AioContext, u64), Errno> {
         const LEAST: u64 = 4;
-        let places = requests.max(LEAST) * 2;
+        let places = u64::from((requests.max(LEAST) as u32).wrapping_mul(2));
         if places > RING_MOST {
             return Err(Errno::EINVAL);
         }

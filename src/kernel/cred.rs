@@ -327,7 +327,9 @@ impl Credentials {
         if locks >> 1 & (held ^ bits) != 0 || locks & !bits != 0 || bits & !known != 0 {
             return Err(Errno::EPERM);
         }
-        self.require_here(CAP_SETPCAP)?;
+        if (held ^ bits) & !u64::from(SECURE_ALL_UNPRIVILEGED) != 0 || held == bits {
+            self.require_here(CAP_SETPCAP)?;
+        }
         self.securebits = bits as u32;
         Ok(())
     }

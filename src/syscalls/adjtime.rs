@@ -7,7 +7,7 @@ use crate::kernel::clock::ClockId;
 use crate::kernel::uaccess::{get_words, put_words};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::row::{Row, partial};
-use crate::syscalls::time::set_realtime;
+use crate::syscalls::time::{is_of_device, set_realtime};
 
 const PACE: &str = "sets the time, its errors, status and TAI; EPERM for another pace or a leap second";
 
@@ -141,8 +141,11 @@ fn adjtimex(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 /// clock_adjtime(2).
 fn clock_adjtime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
     get_words::<WORDS>(ctx.mem, addr)?;
+    if is_of_device(id) {
+        return Err(Errno::EINVAL.into());
+    }
     let alarm = matches!(id as i32, CLOCK_REALTIME_ALARM | CLOCK_BOOTTIME_ALARM);
-    if !alarm {
+    if id as i32 >= 0 && !alarm {
         ClockId::find(id, ctx.kernel.shown_pid(ctx.kernel.process().pid))?;
     }
     if id as i32 != 0 {

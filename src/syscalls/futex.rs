@@ -6,7 +6,7 @@ use crate::kernel::clock::ClockId;
 use crate::kernel::futex::{Futex, FutexKey, FutexWait, Key, Role};
 use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
-use crate::kernel::uaccess::{copy_from_user, get_timespec};
+use crate::kernel::uaccess::{copy_from_user, get_timespec, get_u32};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, refused};
 
@@ -102,6 +102,11 @@ fn futex(ctx: &mut Ctx, [addr, op, value, timeout, addr2, value3]: [u64; 6]) -> 
             }
         }
         FUTEX_UNLOCK_PI => {
+            // Linux looks who has it before it looks at the address.
+            let owner = get_u32(ctx.mem, addr)? & FUTEX_TID_MASK;
+            if owner != ctx.kernel.own_tid(ctx.kernel.current()) {
+                return Err(Errno::EPERM.into());
+            }
             let (word, key) = find(ctx, addr, private, true)?;
             ctx.kernel.unlock_pi(ctx.mem, word, key)?;
             Ok(0)
@@ -238,7 +243,8 @@ fn futex_waitv(ctx: &mut Ctx, [waiters, count, flags, timeout, clock, _]: [u64; 
     for entry in bytes.chunks_exact(24) {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| entry[at * 8 + byte]));
         let (value, addr, flags, reserved) = (word(0), word(1), word(2) as u32, word(2) >> 32);
-        if flags & !(FUTEX_32 | FUTEX_PRIVATE_FLAG) != 0 || flags & FUTEX_32 == 0 || reserved != 0 {
+        let wide = value > u64::from(u32::MAX);
+        if flags & !(FUTEX_32 | FUTEX_PRIVATE_FLAG) != 0 || flags & FUTEX_32 == 0 || reserved != 0 || wide {
             return Err(Errno::EINVAL.into());
         }
         words.push((value as u32, addr, flags & FUTEX_PRIVATE_FLAG != 0));

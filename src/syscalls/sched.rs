@@ -265,7 +265,8 @@ fn sched_rr_get_interval(ctx: &mut Ctx, [pid, addr, ..]: [u64; 6]) -> SysResult 
 /// sched_getaffinity(2): the size of the kernel's mask is the result.
 fn sched_getaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResult {
     let size = u64::from(size as u32);
-    if size < CPUMASK_SIZE || !size.is_multiple_of(8) {
+    // Linux counts bits, in 32 bits.
+    if size < CPUMASK_SIZE || (size as u32).wrapping_mul(8) == 0 || !size.is_multiple_of(8) {
         return Err(Errno::EINVAL.into());
     }
     if ctx.kernel.global_pid(pid as i32) != PPID {
@@ -277,10 +278,9 @@ fn sched_getaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResul
 
 /// sched_setaffinity(2): the mask must hold the one CPU.
 fn sched_setaffinity(ctx: &mut Ctx, [pid, size, mask, ..]: [u64; 6]) -> SysResult {
-    let mut bytes = [0];
-    if size as u32 != 0 {
-        copy_from_user(ctx.mem, mask, &mut bytes)?;
-    }
+    // As many bytes as Linux has of 64 CPUs.
+    let mut bytes = [0; 8];
+    copy_from_user(ctx.mem, mask, &mut bytes[..(size as u32).min(8) as usize])?;
     let task = target(ctx, pid).map_err(|_| Errno::ESRCH)?;
     owns(ctx, task)?;
     outranks(ctx, task)?;
@@ -300,7 +300,7 @@ fn getcpu(ctx: &mut Ctx, [cpu, node, ..]: [u64; 6]) -> SysResult {
 
 /// sched_setattr(2).
 fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {
-    if attr == 0 || (pid as i32) < 0 || flags != 0 {
+    if attr == 0 || (pid as i32) < 0 || flags as u32 != 0 {
         return Err(Errno::EINVAL.into());
     }
     let size = match get_u32(ctx.mem, attr)? {
@@ -346,7 +346,7 @@ fn sched_setattr(ctx: &mut Ctx, [pid, attr, flags, ..]: [u64; 6]) -> SysResult {
 /// sched_getattr(2).
 fn sched_getattr(ctx: &mut Ctx, [pid, attr, size, flags, ..]: [u64; 6]) -> SysResult {
     let size = size as u32;
-    if attr == 0 || flags != 0 || !(SCHED_ATTR_SIZE_VER0..=PAGE_SIZE as u32).contains(&size) {
+    if attr == 0 || flags as u32 != 0 || !(SCHED_ATTR_SIZE_VER0..=PAGE_SIZE as u32).contains(&size) {
         return Err(Errno::EINVAL.into());
     }
     let task = target(ctx, pid)?;

@@ -1,14 +1,17 @@
 //! The calls about signals: actions, masks, waits, and sending.
 
 use crate::abi::errno::Errno;
-use crate::abi::signal::{signo::SIGRTMAX, *};
+use crate::abi::signal::signo::{SIGBUS, SIGCHLD, SIGFPE, SIGILL, SIGRTMAX, SIGSEGV, SIGSYS, SIGTRAP};
+use crate::abi::signal::*;
 use crate::guest::Gpr;
 use crate::kernel::sched::Wake;
 use crate::kernel::send::Receivers;
 use crate::kernel::signal::deliver::CompatMode;
-use crate::kernel::signal::info::SigInfo;
+use crate::kernel::signal::info::{SIGINFO_SIZE, SigInfo};
 use crate::kernel::signal::state::{Restart, To};
-use crate::kernel::uaccess::{copy_to_user, get_array, get_timeout, get_u64, get_words, put_u64, put_words};
+use crate::kernel::uaccess::{
+    copy_from_user, copy_to_user, get_timeout, get_u64, get_words, put_u64, put_words,
+};
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::row::{Row, full, partial};
 
@@ -237,10 +240,45 @@ fn is_forged(info: &SigInfo) -> bool {
     info.code() >= 0 || info.code() == si_code::SI_TKILL
 }
 
+/// Reads a `siginfo_t`, of this signal if it does not say itself of which one. Its rest is looked at
+/// only where the code does not tell what is in it; EFAULT, E2BIG.
+pub(super) fn get_siginfo(ctx: &mut Ctx, addr: u64, signo: Option<i32>) -> Result<SigInfo, Errno> {
+    /// `sizeof(struct kernel_siginfo)`.
+    const KNOWN: usize = 48;
+    /// NSIGPOLL, the highest code of signals without codes of their own.
+    const GENERAL: i32 = 6;
+    let mut bytes = [0; SIGINFO_SIZE];
+    copy_from_user(ctx.mem, addr, &mut bytes[..KNOWN])?;
+    let signo = signo.unwrap_or_else(|| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    let info = SigInfo::queued(signo, bytes);
+    let highest = match signo {
+        SIGILL => 11,
+        SIGFPE => 15,
+        SIGSEGV => 10,
+        SIGBUS => 5,
+        SIGTRAP => 6,
+        SIGCHLD => 6,
+        SIGSYS => 2,
+        _ => GENERAL,
+    };
+    let known = match info.code() {
+        si_code::SI_KERNEL | -60 => true,
+        code if code > 0 => code <= highest,
+        code => code >= -7,
+    };
+    if !known {
+        copy_from_user(ctx.mem, addr.wrapping_add(KNOWN as u64), &mut bytes[KNOWN..])?;
+        if bytes[KNOWN..].iter().any(|byte| *byte != 0) {
+            return Err(Errno::E2BIG);
+        }
+    }
+    Ok(info)
+}
+
 /// rt_sigqueueinfo(2).
 fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult {
     let (pid, signo) = (ctx.kernel.global_pid(pid as i32), signo as i32);
-    let info = SigInfo::queued(signo, get_array(ctx.mem, info)?);
+    let info = get_siginfo(ctx, info, Some(signo))?;
     if is_forged(&info) && pid != ctx.kernel.task().tid {
         return Err(Errno::EPERM.into());
     }
@@ -250,7 +288,7 @@ fn rt_sigqueueinfo(ctx: &mut Ctx, [pid, signo, info, ..]: [u64; 6]) -> SysResult
 /// rt_tgsigqueueinfo(2).
 fn rt_tgsigqueueinfo(ctx: &mut Ctx, [tgid, tid, signo, info, ..]: [u64; 6]) -> SysResult {
     let (tgid, tid, signo) = (tgid as i32, tid as i32, signo as i32);
-    let info = SigInfo::queued(signo, get_array(ctx.mem, info)?);
+    let info = get_siginfo(ctx, info, Some(signo))?;
     if tgid > 0 && tid > 0 && ctx.kernel.global_pid(tid) != ctx.kernel.task().tid && is_forged(&info) {
         return Err(Errno::EPERM.into());
     }

@@ -68,6 +68,11 @@ fn is_of_alarms(id: u64) -> bool {
     matches!(id as i32, CLOCK_REALTIME_ALARM | CLOCK_BOOTTIME_ALARM)
 }
 
+/// Tells if a clock would be that of a device by a descriptor, `CLOCKFD`, of which there is none.
+pub(super) fn is_of_device(id: u64) -> bool {
+    (id as i32) < 0 && id & 7 == 3
+}
+
 /// The clock of an id; EINVAL also where it would be of a task that is not there or not to be seen.
 fn clock(ctx: &Ctx, id: u64) -> Result<ClockId, Errno> {
     cpu_clock(ctx, id, true)?;
@@ -186,6 +191,9 @@ fn sleep_by_cpu(ctx: &mut Ctx, clock: CpuClock, ns: u64, absolute: bool, rem: u6
 /// clock_nanosleep(2).
 fn clock_nanosleep(ctx: &mut Ctx, [id, flags, req, rem, ..]: [u64; 6]) -> SysResult {
     let (named, number) = ((id as i32) < 0, id);
+    if is_of_device(id) {
+        return Err(Errno::EOPNOTSUPP.into());
+    }
     if is_of_alarms(id) {
         get_timespec(ctx.mem, req)?;
         return Err(Errno::EOPNOTSUPP.into());
@@ -287,7 +295,10 @@ fn sibling(ctx: &Ctx, tid: i32) -> Result<TaskId, Errno> {
 
 /// timer_create(2).
 fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResult {
-    let event = if event == 0 { None } else { Some(get_words(ctx.mem, event)?) };
+    let event = if event == 0 { None } else { Some(get_words::<8>(ctx.mem, event)?) };
+    if is_of_device(clock) {
+        return Err(Errno::EOPNOTSUPP.into());
+    }
     let alarms = is_of_alarms(clock);
     let clock = if alarms { CLOCK_REALTIME as u64 } else { clock };
     let cpu = cpu_clock(ctx, clock, false)?;
@@ -306,7 +317,7 @@ fn timer_create(ctx: &mut Ctx, [clock, event, id_addr, ..]: [u64; 6]) -> SysResu
     let id = ctx.kernel.process_mut().timers.take_id(wanted)?;
     let (value, signo, task) = match event {
         None => (id as u64, Some(SIGALRM), None),
-        Some([value, signo_notify, tid]) => {
+        Some([value, signo_notify, tid, ..]) => {
             let (signo, notify) = (signo_notify as i32, (signo_notify >> 32) as i32);
             let task = match notify {
                 SIGEV_SIGNAL | SIGEV_THREAD | SIGEV_NONE => None,
@@ -403,7 +414,8 @@ pub(super) fn set_realtime(ctx: &mut Ctx, sec: u64, nsec: u64) -> SysResult {
         return Err(Errno::EINVAL.into());
     }
     ctx.kernel.task().cred.require(CAP_SYS_TIME)?;
-    if sec >= LAST {
+    // The machine was started after 1970.
+    if sec >= LAST || sec == 0 {
         return Err(Errno::EINVAL.into());
     }
     let instructions = ctx.cpu.instructions();
@@ -442,17 +454,17 @@ fn settimeofday(ctx: &mut Ctx, [tv, tz, ..]: [u64; 6]) -> SysResult {
 
 /// clock_settime(2).
 fn clock_settime(ctx: &mut Ctx, [id, addr, ..]: [u64; 6]) -> SysResult {
-    ClockId::find(id, ctx.kernel.shown_pid(ctx.kernel.process().pid))?;
     // Only the real-time clock can be set, and the clocks of processes in their named form.
-    if id as i32 > 0 {
+    if id as i32 > 0 || is_of_device(id) {
         return Err(Errno::EINVAL.into());
     }
     let [sec, nsec] = get_words(ctx.mem, addr)?;
-    if id as i32 == 0 && (sec as i64 <= 0 || nsec >= NSEC_PER_SEC) {
-        return Err(Errno::EINVAL.into());
-    }
     if id as i32 != 0 {
+        cpu_clock(ctx, id, false)?;
         return fixed(ctx, "clock_settime of a process");
+    }
+    if (sec as i64) < 0 || nsec >= NSEC_PER_SEC {
+        return Err(Errno::EINVAL.into());
     }
     set_realtime(ctx, sec, nsec)
 }

@@ -160,7 +160,7 @@ fn msgctl(ctx: &mut Ctx, [id, command, addr, ..]: [u64; 6]) -> SysResult {
         }
         IPC_SET => {
             let (uid, gid, mode) = get_perm(ctx.mem, addr)?;
-            let words: [u64; PERM_WORDS + 6] = get_words(ctx.mem, addr)?;
+            let words: [u64; PERM_WORDS + 9] = get_words(ctx.mem, addr)?;
             let most = words[PERM_WORDS + 5];
             let entry = msg.find_mut(id)?;
             entry.perm.check_owner(&cred)?;

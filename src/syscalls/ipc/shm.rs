@@ -35,7 +35,17 @@ fn shmget(ctx: &mut Ctx, [key, size, flags, ..]: [u64; 6]) -> SysResult {
     let mem = &mut *ctx.mem;
     let fits = |segment: &Segment| if segment.size < size { Err(Errno::EINVAL) } else { Ok(()) };
     let make = || {
-        if size == 0 || size > SHMMAX {
+        if size == 0
+            || size > SHMMAX
+            || flags & SHM_HUGETLB != 0 && !matches!(flags >> 26 & 0x3f, 0 | 21 | 30)
+        {
+            return Err(Errno::EINVAL);
+        }
+        // Huge pages are for CAP_IPC_LOCK and a group that nobody is in.
+        if flags & SHM_HUGETLB != 0 {
+            cred.require(CAP_IPC_LOCK)?;
+        }
+        if size > i64::MAX as u64 {
             return Err(Errno::EINVAL);
         }
         let len = page_up(size).filter(|len| *len <= USER_END).ok_or(Errno::ENOMEM)?;

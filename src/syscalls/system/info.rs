@@ -115,7 +115,7 @@ fn kcmp(ctx: &mut Ctx, [pid1, pid2, kind, fd1, fd2, _]: [u64; 6]) -> SysResult {
         let fds = ctx.kernel.fds_of_task(task).ok_or(Errno::EBADF)?;
         fds.get(fd as i32)
     };
-    let order = match kind {
+    let order = match u64::from(kind as u32) {
         KCMP_FILE => file(ctx, one, fd1 as u32)?.cmp(&file(ctx, two, fd2 as u32)?),
         KCMP_EPOLL_TFD => {
             let [epfd, fd, nth] = [0, 4, 8].map(|at| get_u32(ctx.mem, fd2.wrapping_add(at)));
