@@ -54,16 +54,6 @@ enum Object {
     Nameless(FileNo),
 }
 
-impl Object {
-    /// The place, if it has one.
-    fn at(self) -> Option<At> {
-        match self {
-            Object::At(at) => Some(at),
-            Object::Nameless(_) => None,
-        }
-    }
-}
-
 /// The object behind a descriptor. EBADF for O_PATH unless `path_too`.
 fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Object, Errno> {
     let link = caller.fd_link(fd as i32)?;
@@ -74,6 +64,12 @@ fn of_fd(caller: &Caller, fd: u64, path_too: bool) -> Result<Object, Errno> {
         Some(ino) => Object::At(At { mount: link.mount, ino }),
         None => Object::Nameless(caller.fds.get(fd as i32)?),
     })
+}
+
+/// The same for reading and setting an extended attribute, where AT_FDCWD is the working directory
+/// since Linux 6.13.
+fn of_fd_or_cwd(caller: &Caller, fd: u64) -> Result<Object, Errno> {
+    if fd as i32 == AT_FDCWD { Ok(Object::At(caller.context.cwd)) } else { of_fd(caller, fd, false) }
 }
 
 /// Changes attributes: `inode` those at a place whose mount may be written to, `nameless` those of
@@ -374,7 +370,7 @@ fn lgetxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult 
 
 /// fgetxattr(2).
 fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
-    get_attribute(ctx, name, (buf, size), |_, caller| of_fd(caller, fd, false))
+    get_attribute(ctx, name, (buf, size), |_, caller| of_fd_or_cwd(caller, fd))
 }
 
 fn list_attributes(
@@ -382,16 +378,19 @@ fn list_attributes(
     (buf, size): (u64, u64),
     find: impl Fn(&mut FileSystem, &Caller) -> Result<Object, Errno>,
 ) -> SysResult {
-    let (fs, caller, mem) = ctx.paths();
-    let names = match find(fs, &caller)?.at() {
-        Some(at) => fs.listxattr(&caller, at.ino)?,
-        None => Vec::new(),
+    let (fs, caller, _) = ctx.paths();
+    let names = match find(fs, &caller)? {
+        Object::At(at) => fs.listxattr(&caller, at.ino)?,
+        Object::Nameless(file) if ctx.kernel.files.get(file).ops.socket().is_some() => {
+            b"system.sockprotoname\0".to_vec()
+        }
+        Object::Nameless(_) => Vec::new(),
     };
     if size > 0 {
         if size < names.len() as u64 {
             return Err(Errno::ERANGE.into());
         }
-        copy_to_user(mem, buf, &names)?;
+        copy_to_user(ctx.mem, buf, &names)?;
     }
     Ok(names.len() as u64)
 }
@@ -474,7 +473,7 @@ fn lsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 /// fsetxattr(2).
 fn fsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
     let (name, value, flags) = new_attribute(ctx, args)?;
-    change_attribute(ctx, &name, Some(&value), flags, |_, caller| of_fd(caller, args[0], false))
+    change_attribute(ctx, &name, Some(&value), flags, |_, caller| of_fd_or_cwd(caller, args[0]))
 }
 
 /// removexattr(2).

@@ -64,6 +64,9 @@ fn put_offset(ctx: &mut Ctx, addr: u64, at: Option<u64>, done: u64) -> Result<()
 /// Tells if a description is of a regular file; EISDIR for directories.
 fn is_regular(ctx: &Ctx, file: FileNo) -> Result<bool, Errno> {
     let inode = ctx.kernel.files.get(file).ops.inode();
+    if ctx.kernel.files.get(file).ops.looks_regular() {
+        return Ok(true);
+    }
     match inode.map(|ino| &ctx.kernel.fs.node(ino).body) {
         Some(Body::File(_) | Body::Proc(_)) => Ok(true),
         Some(Body::Dir(_)) => Err(Errno::EISDIR),
@@ -391,5 +394,6 @@ fn readahead(ctx: &mut Ctx, [fd, _, len, ..]: [u64; 6]) -> SysResult {
     if len > i64::MAX as u64 {
         return Err(Errno::EINVAL.into());
     }
-    if is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
+    let process = ctx.kernel.files.get(file).ops.process().is_some();
+    if !process && is_regular(ctx, file) == Ok(true) { Ok(0) } else { Err(Errno::EINVAL.into()) }
 }

@@ -1,5 +1,6 @@
 //! Descriptors: dup(2), close(2), fcntl(2).
 
+use crate::abi::capability::CAP_FOWNER;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::inotify::DN_MULTISHOT;
@@ -114,7 +115,7 @@ fn dup3(ctx: &mut Ctx, [old, new, flags, ..]: [u64; 6]) -> SysResult {
 
 /// close_range(2).
 fn close_range(ctx: &mut Ctx, [first, last, flags, ..]: [u64; 6]) -> SysResult {
-    let (first, last) = (first as u32, last as u32);
+    let (first, last, flags) = (first as u32, last as u32, u64::from(flags as u32));
     if flags & !(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) != 0 || first > last {
         return Err(Errno::EINVAL.into());
     }
@@ -199,6 +200,13 @@ fn write_hint(ctx: &mut Ctx, file: FileNo, set: bool, arg: u64) -> SysResult {
         put_u64(ctx.mem, arg, ino.map_or(0, |ino| ctx.kernel.fs.node(ino).write_hint.into()))?;
         return Ok(0);
     }
+    let ops = &ctx.kernel.files.get(file).ops;
+    // What has no name belongs to root; pipes and sockets to who made them.
+    let of_root = ino.is_none() && ops.pipe().is_none() && ops.socket().is_none();
+    let cred = &ctx.kernel.task().cred;
+    if of_root && cred.uid.fs != 0 && !cred.capable(CAP_FOWNER) {
+        return Err(Errno::EPERM.into());
+    }
     let (fs, caller, mem) = ctx.paths();
     if let Some(ino) = ino {
         caller.owns(fs.node(ino))?;
@@ -277,13 +285,16 @@ pub(super) fn owner(ctx: &mut Ctx, file: FileNo, command: u64, arg: u64) -> SysR
     let known = |ctx: &Ctx, kind: u32, id: i32| match kind {
         F_OWNER_TID => ctx.kernel.named_task(id).is_some(),
         F_OWNER_PID => ctx.kernel.named_process(id).is_some(),
+        // Any number in use may become that of a group.
+        _ if ctx.kernel.named_task(id).is_some() => true,
         _ => !ctx.kernel.named_group(id).is_empty(),
     };
     let Owner { kind, id, signo, uids } = ctx.kernel.files.get(file).owner;
     let (new_kind, new_id) = match command {
         F_GETSIG => return Ok(signo as u64),
         F_SETSIG => {
-            let signo = i32::try_from(arg).ok().filter(|signo| *signo <= SIGRTMAX).ok_or(Errno::EINVAL)?;
+            let signo =
+                Some(arg as i32).filter(|signo| (0..=SIGRTMAX).contains(signo)).ok_or(Errno::EINVAL)?;
             ctx.kernel.files.get_mut(file).owner.signo = signo;
             return Ok(0);
         }

@@ -24,6 +24,12 @@ const HANDLE: u32 = 8;
 /// Type of ours, `FILEID_INO32_GEN`.
 const KIND: u32 = 1;
 
+/// The bits of a type that the caller sets, and those of them that there are.
+const FILEID_USER_FLAGS_MASK: u32 = 0xffff_0000;
+const FILEID_VALID_USER_FLAGS: u32 = 0x3_0000;
+
+/// AT_HANDLE_CONNECTABLE: a handle with its directory, which nothing in memory gives.
+const CONNECTABLE: u32 = 2;
 /// AT_HANDLE_FID: a handle that is only to be compared.
 const FID: u32 = 0x200;
 /// AT_HANDLE_MNT_ID_UNIQUE: a mount's number has 64 bits.
@@ -32,7 +38,8 @@ const MNT_ID_UNIQUE: u32 = 1;
 /// name_to_handle_at(2).
 fn name_to_handle_at(ctx: &mut Ctx, [dirfd, path, handle, mount_id, flags, _]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
-    if flags & !(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH | FID | MNT_ID_UNIQUE) != 0 {
+    let known = AT_SYMLINK_FOLLOW | AT_EMPTY_PATH | FID | MNT_ID_UNIQUE | CONNECTABLE;
+    if flags & !known != 0 || flags & CONNECTABLE != 0 && flags & (FID | AT_EMPTY_PATH) != 0 {
         return Err(Errno::EINVAL.into());
     }
     let path = get_path(ctx.mem, path)?;
@@ -42,6 +49,9 @@ fn name_to_handle_at(ctx: &mut Ctx, [dirfd, path, handle, mount_id, flags, _]: [
         false if path.is_empty() && flags & AT_EMPTY_PATH != 0 => caller.context.cwd.ino,
         false => fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_FOLLOW != 0)?.exists()?,
     };
+    if flags & CONNECTABLE != 0 {
+        return Err(if fs.is_in_memory(ino) { Errno::EOPNOTSUPP } else { Errno::EINVAL }.into());
+    }
     let number = fs.handle_of(ino).ok_or(Errno::EOPNOTSUPP)?;
     let mount = mount_of(fs.node(ino).dev);
     let room = u32::from_le_bytes(get_array(ctx.mem, handle)?);
@@ -68,16 +78,20 @@ fn decode(ctx: &mut Ctx, mount: u64, handle: u64) -> Result<At, Errno> {
         AT_FDCWD => (caller.context.cwd.mount, Some(caller.context.cwd.ino)),
         fd => {
             let link = caller.fd_link(fd)?;
+            if link.is_path {
+                return Err(Errno::EBADF);
+            }
             (link.mount, link.inode)
         }
     };
     let device = within.map(|ino| fs.node(ino).dev);
-    ctx.kernel.task().cred.require(CAP_DAC_READ_SEARCH)?;
     let head: [u8; 8] = get_array(ctx.mem, handle)?;
     let (bytes, kind) = (u32::from_le_bytes([head[0], head[1], head[2], head[3]]), &head[4..]);
-    if bytes == 0 || bytes > MAX_HANDLE {
+    let flags = u32::from_le_bytes([kind[0], kind[1], kind[2], kind[3]]) & FILEID_USER_FLAGS_MASK;
+    if bytes == 0 || bytes > MAX_HANDLE || flags & !FILEID_VALID_USER_FLAGS != 0 {
         return Err(Errno::EINVAL);
     }
+    ctx.kernel.task().cred.require(CAP_DAC_READ_SEARCH)?;
     let mut held = vec![0; bytes as usize];
     copy_from_user(ctx.mem, handle.wrapping_add(8), &mut held)?;
     let number = held.first_chunk().filter(|_| bytes == HANDLE && *kind == KIND.to_le_bytes());

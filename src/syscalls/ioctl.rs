@@ -3,7 +3,9 @@
 use crate::abi::capability::{CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN, CAP_SYS_ADMIN};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::abi::net::{FIOGETOWN, FIOSETOWN, IFF_UP, SIOCGPGRP, SIOCSIFFLAGS, SIOCSPGRP};
+use crate::abi::net::{
+    FIOGETOWN, FIOSETOWN, IFF_UP, SIOCGPGRP, SIOCGSTAMP, SIOCGSTAMPNS, SIOCSIFFLAGS, SIOCSPGRP,
+};
 use crate::abi::signal::signo::SIGTTOU;
 use crate::abi::tty::*;
 use crate::kernel::fdtable::FileNo;
@@ -99,6 +101,8 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
                 }
             };
         }
+        // No time is noted before it is asked for.
+        SIOCGSTAMP | SIOCGSTAMPNS if is_of_inet(ctx, file) => return Err(Errno::ENOENT.into()),
         SIOCSIFFLAGS if is_socket(ctx, file) => return switch_interface(ctx, file, arg),
         FIOQSIZE => {
             let ino = inode_of(ctx, file, |body| {
@@ -133,6 +137,12 @@ fn of_any_file(command: u64) -> bool {
         command,
         FIOASYNC | FIOQSIZE | FIGETBSZ | FIFREEZE | FITHAW | FS_IOC_FIEMAP | FICLONE | FICLONERANGE
     )
+}
+
+/// Tells if a description is a socket of IPv4 or IPv6.
+fn is_of_inet(ctx: &Ctx, file: FileNo) -> bool {
+    let id = ctx.kernel.files.get(file).ops.socket();
+    id.and_then(|id| ctx.kernel.fs.net.sock(id).ok()).is_some_and(|sock| sock.family.is_inet())
 }
 
 /// Tells if a description is a socket.

@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::kernel::procfs::machine::mount_of;
-use crate::kernel::uaccess::{copy_to_user, put_words};
+use crate::kernel::uaccess::{copy_to_user, get_array, put_words};
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{
@@ -60,6 +60,12 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
     }
 }
 
+/// Tests whether AT_EMPTY_PATH names a descriptor, whatever the other flags are; EFAULT.
+fn is_descriptor(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<bool, Errno> {
+    let empty = flags & AT_EMPTY_PATH != 0 && (path == 0 || get_array::<1>(ctx.mem, path)? == [0]);
+    Ok(empty && dirfd as i32 >= 0)
+}
+
 /// Owner and group as the caller's user namespace has them.
 fn shown_owner(ctx: &Ctx, meta: &Meta) -> (u32, u32) {
     let user_ns = &ctx.kernel.task().cred.user_ns;
@@ -114,7 +120,8 @@ fn fstat(ctx: &mut Ctx, [fd, buf, ..]: [u64; 6]) -> SysResult {
 /// fstatat(2).
 fn newfstatat(ctx: &mut Ctx, [dirfd, path, buf, flags, ..]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
-    if flags & !(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE) != 0 {
+    let known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
+    if flags & !known != 0 && !is_descriptor(ctx, dirfd, path, flags)? {
         return Err(Errno::EINVAL.into());
     }
     let meta = look(ctx, dirfd, path, flags)?;
@@ -125,7 +132,8 @@ fn newfstatat(ctx: &mut Ctx, [dirfd, path, buf, flags, ..]: [u64; 6]) -> SysResu
 fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResult {
     let (flags, mask) = (flags as u32, mask as u32);
     let known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
-    if flags & !known != 0 || flags & AT_STATX_SYNC_TYPE == AT_STATX_SYNC_TYPE || mask & STATX_RESERVED != 0 {
+    let refused = flags & AT_STATX_SYNC_TYPE == AT_STATX_SYNC_TYPE || mask & STATX_RESERVED != 0;
+    if refused || flags & !known != 0 && !is_descriptor(ctx, dirfd, path, flags)? {
         return Err(Errno::EINVAL.into());
     }
     let meta = look(ctx, dirfd, path, flags)?;

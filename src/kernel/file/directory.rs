@@ -1,6 +1,7 @@
 //! Directories. getdents64(2) lists them through their inode.
 
 use crate::abi::errno::Errno;
+use crate::abi::fs::SEEK_CUR;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::node::{Ino, PROC_DEV, SYS_DEV};
@@ -41,6 +42,9 @@ impl FileOperations for Directory {
     }
 
     fn seek(&self, cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
+        if whence > SEEK_CUR && cx.fs.is_in_memory(self.0) {
+            return Err(Errno::EINVAL); // only those of a disk have a size
+        }
         let size = cx.fs.meta(self.0).size;
         seek_within(offset, size, by, whence, |data| cx.fs.seek_file(self.0, by, data, cx.mem))
     }

@@ -74,6 +74,18 @@ impl FileOperations for MqueueFile {
         Ok(count)
     }
 
+    fn truncate(&mut self, _cx: &mut FileContext, _len: u64) -> Result<(), FileError> {
+        Ok(())
+    }
+
+    fn looks_regular(&self) -> bool {
+        true
+    }
+
+    fn readable_bytes(&self, _cx: &mut FileContext, offset: u64) -> Result<u64, Errno> {
+        Ok(SIZE.saturating_sub(offset))
+    }
+
     fn seek(&self, _cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {
         seek_within(offset, SIZE, by, whence, |data| match by < SIZE {
             true => Ok(if data { by } else { SIZE }),

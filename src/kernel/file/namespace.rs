@@ -28,6 +28,10 @@ impl FileOperations for NamespaceFile {
         Some(self.ino)
     }
 
+    fn looks_regular(&self) -> bool {
+        true
+    }
+
     fn namespace(&self) -> Option<(Kind, NsId)> {
         Some((self.kind, self.id))
     }

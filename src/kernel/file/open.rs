@@ -161,6 +161,7 @@ impl Opener<'_> {
         match &node.body {
             Body::Symlink(_) | Body::Magic(_) => return Err(Errno::ELOOP),
             Body::Dir(_) if write || flags & (O_CREAT | O_TRUNC) != 0 => return Err(Errno::EISDIR),
+            Body::Dir(_) if flags & O_DIRECT != 0 => return Err(Errno::EINVAL),
             Body::Opaque if node.kind() == S_IFSOCK || node.host.is_none() => {
                 let wanted = if read { R_OK } else { 0 } | if write { W_OK } else { 0 };
                 self.caller.may(node, wanted)?;

@@ -323,7 +323,7 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         _offset: u64,
         _len: u64,
     ) -> Result<(), FileError> {
-        Err(Errno::ENODEV.into())
+        Err(if self.looks_regular() { Errno::EOPNOTSUPP } else { Errno::ENODEV }.into())
     }
 
     /// Writes to the disk, fsync(2).
@@ -331,9 +331,14 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         Err(Errno::EINVAL)
     }
 
+    /// Tells if stat(2) says that it is a regular file, though it is of a kind of its own.
+    fn looks_regular(&self) -> bool {
+        false
+    }
+
     /// Writes a range to the disk, sync_file_range(2).
     fn sync_range(&mut self) -> Result<(), Errno> {
-        Err(Errno::ESPIPE)
+        if self.looks_regular() { Ok(()) } else { Err(Errno::ESPIPE) }
     }
 
     /// Takes advice on the use of a range, posix_fadvise(2).

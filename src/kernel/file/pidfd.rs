@@ -3,7 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::kernel::arena::ProcessId;
-use crate::kernel::file::operations::{FileContext, FileOperations, Mode, READABLE};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE};
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
@@ -22,6 +22,14 @@ pub(crate) struct PidFd {
 impl FileOperations for PidFd {
     fn kind(&self) -> &'static str {
         "pidfd"
+    }
+
+    fn truncate(&mut self, _cx: &mut FileContext, _len: u64) -> Result<(), FileError> {
+        Err(Errno::EOPNOTSUPP.into())
+    }
+
+    fn looks_regular(&self) -> bool {
+        true
     }
 
     fn read_error(&self) -> Option<Errno> {

@@ -58,6 +58,11 @@ impl FileOperations for ProcText {
         true
     }
 
+    /// Not those of a process, which are read by `seq_read` alone.
+    fn can_splice_out(&self) -> bool {
+        self.source.subject.is_none()
+    }
+
     /// Only the tables of mounts tell of changes.
     fn can_be_watched(&self, _streams: &Streams) -> bool {
         matches!(self.source.file, ProcFile::Mounts | ProcFile::MountInfo)

@@ -6,7 +6,7 @@ use crate::abi::signal::signo::SIGXFSZ;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::image::Source;
-use crate::kernel::vfs::node::{Ino, MEMFD_DEV, SHM_DEV};
+use crate::kernel::vfs::node::Ino;
 
 /// A regular file that is open.
 #[derive(Clone, Debug)]
@@ -155,7 +155,7 @@ impl FileOperations for Regular {
         let end = offset.checked_add(len).filter(|end| *end <= i64::MAX as u64).ok_or(Errno::EFBIG)?;
         let keep = mode & FALLOC_FL_KEEP_SIZE != 0;
         // The modes of ext4, and those of tmpfs.
-        let in_memory = [MEMFD_DEV, SHM_DEV].contains(&cx.fs.node(self.0).dev);
+        let in_memory = cx.fs.is_in_memory(self.0);
         let zeroes = match mode & !FALLOC_FL_KEEP_SIZE {
             0 => false,
             FALLOC_FL_PUNCH_HOLE if keep => true,

@@ -146,6 +146,9 @@ impl FileSystem {
         gid: Option<u32>,
     ) -> Result<(), Errno> {
         let node = self.node(ino);
+        if node.is_immutable() {
+            return Err(Errno::EPERM);
+        }
         let (uid, gid, free) = caller.new_owner((node.uid, node.gid), uid, gid)?;
         if node.synthetic && node.subject.is_none() || !free && !caller.capable(node, CAP_CHOWN) {
             return Err(Errno::EPERM);
@@ -181,7 +184,7 @@ impl FileSystem {
         explicit: bool,
     ) -> Result<(), Errno> {
         let node = self.node(ino);
-        if node.synthetic && node.subject.is_none() {
+        if node.synthetic && node.subject.is_none() || node.is_immutable() {
             return Err(Errno::EPERM);
         }
         if caller.owns(self.node(ino)).is_err() {

@@ -348,8 +348,11 @@ impl FileSystem {
     /// The seals of a memfd, fcntl(2) F_GET_SEALS; EINVAL for other files.
     pub(crate) fn seals(&self, ino: Ino) -> Result<u32, Errno> {
         let node = self.node(ino);
-        let memfd = matches!(node.body, Body::File(_)) && node.dev == MEMFD_DEV;
-        if memfd { Ok(node.seals) } else { Err(Errno::EINVAL) }
+        match node.body {
+            Body::File(_) if node.dev == MEMFD_DEV => Ok(node.seals),
+            Body::File(_) if self.is_in_memory(ino) => Ok(F_SEAL_SEAL),
+            _ => Err(Errno::EINVAL),
+        }
     }
 
     /// Adds seals to a memfd, fcntl(2) F_ADD_SEALS; EINVAL, EPERM, EBUSY. `writable` tells if the

@@ -63,6 +63,8 @@ pub(crate) struct Mount {
     pub(crate) locked_flags: u64,
 }
 
+/// The first minor number of the devices of tmpfs that are mounted.
+const FIRST_DEVICE: u64 = 64;
 /// The rule for times of access.
 const ATIME: u64 = MS_NOATIME | MS_NODIRATIME | MS_RELATIME;
 /// Flags by which a mount forbids something, and which less privilege does not take away.
@@ -115,7 +117,7 @@ impl Default for Mounts {
             read_only: BTreeSet::new(),
             last: MountId::FIRST.0 - 1,
             last_group: 0,
-            last_device: 63,
+            last_device: FIRST_DEVICE - 1,
         }
     }
 }
@@ -157,6 +159,11 @@ impl Mounts {
     pub(crate) fn next_device(&mut self) -> u64 {
         self.last_device += 1;
         self.last_device
+    }
+
+    /// Tests whether a device is that of a tmpfs that was mounted.
+    pub(crate) fn is_of_tmpfs(&self, device: u64) -> bool {
+        device >= makedev(0, FIRST_DEVICE) && device <= makedev(0, self.last_device)
     }
 
     /// Number of mounts.

@@ -579,6 +579,13 @@ pub(crate) const PTS_DEV: u64 = makedev(0, 15);
 /// Device number of descriptions without an inode of their own.
 pub(crate) const ANON_DEV: u64 = makedev(0, 14);
 
+impl Node {
+    /// Tests whether nobody may change it: the directory of a process or a thread in `/proc`.
+    pub(crate) fn is_immutable(&self) -> bool {
+        self.dir().is_some_and(|dir| matches!(dir.kind, DirKind::Process | DirKind::Task))
+    }
+}
+
 /// The type of an entry as getdents64(2) reports it.
 pub(crate) fn dirent_type(mode: u32) -> u8 {
     match mode & S_IFMT {

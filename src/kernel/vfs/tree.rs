@@ -282,6 +282,12 @@ impl FileSystem {
         })
     }
 
+    /// Tests whether an inode lies in memory: in a tmpfs, or among the files of memfd_create(2).
+    pub(crate) fn is_in_memory(&self, ino: Ino) -> bool {
+        let device = self.node(ino).dev;
+        [MEMFD_DEV, SHM_DEV].contains(&device) || self.mounts.is_of_tmpfs(device)
+    }
+
     /// The number in the handle of an inode; none where the file system gives no handles.
     pub(crate) fn handle_of(&mut self, ino: Ino) -> Option<u64> {
         let exported = [HOST_DEV, DEV_DEV, SHM_DEV, MEMFD_DEV, SYS_DEV];

@@ -154,7 +154,9 @@ impl FileSystem {
         let after = all - old + value.map_or(0, |value| name.len() + value.len());
         // Those of memory are changed where they are; of the host's file a copy is.
         let read = if let Cow::Owned(read) = held { Some(read) } else { None };
-        if after > SPACE || (after as u64) > self.room(mem).saturating_add(before as u64) {
+        if after > SPACE && !self.is_in_memory(ino)
+            || (after as u64) > self.room(mem).saturating_add(before as u64)
+        {
             return Err(Errno::ENOSPC);
         }
         let held = self.node_mut(ino).xattrs.take().or(read);

@@ -86,6 +86,10 @@ fn mmap(ctx: &mut Ctx, [addr, len, prot_bits, flags, fd, offset]: [u64; 6]) -> S
     if len == 0 || !anonymous && flags & MAP_HUGETLB != 0 {
         return Err(Errno::EINVAL.into());
     }
+    // MAP_HUGE_2MB and MAP_HUGE_1GB are the sizes there are.
+    if flags & MAP_HUGETLB != 0 && !matches!(flags >> 26 & 0x3f, 0 | 21 | 30) {
+        return Err(Errno::EINVAL.into());
+    }
     let len = page_up(len).filter(|len| *len <= USER_END).ok_or(Errno::ENOMEM)?;
     if !anonymous && offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
         return Err(Errno::EOVERFLOW.into());
@@ -448,6 +452,13 @@ fn mremap(ctx: &mut Ctx, [addr, old_len, new_len, flags, new_addr, _]: [u64; 6])
         if !reserved || !limits::room_to_grow(ctx, growth, here.is_data(), None) {
             return Err(Errno::ENOMEM.into());
         }
+    }
+    let mut old_len = old_len;
+    if fixed.is_some() && !keep && old_len > new_len {
+        // Linux unmaps first what would be left, whatever is there.
+        let end = addr.checked_add(old_len).filter(|end| *end <= USER_END).ok_or(Errno::EINVAL)?;
+        ctx.mem.unmap(addr + new_len, end - (addr + new_len)).map_err(Errno::from)?;
+        old_len = new_len;
     }
     let request = Remap { addr, old_len, new_len, may_move, fixed, keep };
     let start = ctx.mem.remap(request).map_err(Errno::from)?;
