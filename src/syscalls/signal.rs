@@ -240,8 +240,8 @@ fn is_forged(info: &SigInfo) -> bool {
     info.code() >= 0 || info.code() == si_code::SI_TKILL
 }
 
-/// Reads a `siginfo_t`, of this signal if it does not say itself of which one. Its rest is looked at
-/// only where the code does not tell what is in it; EFAULT, E2BIG.
+/// Reads a `siginfo_t`, of this signal if it does not say itself of which one. Its rest is looked
+/// at only where the code does not tell what is in it; EFAULT, E2BIG.
 pub(super) fn get_siginfo(ctx: &mut Ctx, addr: u64, signo: Option<i32>) -> Result<SigInfo, Errno> {
     /// `sizeof(struct kernel_siginfo)`.
     const KNOWN: usize = 48;

@@ -4,7 +4,8 @@
 //! [`frames::Invalidation`], and carried out before the guest runs again.
 //!
 //! The files build on each other in this order: `arena`, `frames`, `objects`, `gaps`, `areas`,
-//! `guards`, `page_table`, `space`, then `spaces`, `placement`, `mapping`, `guest_memory` and `snapshot`.
+//! `guards`, `page_table`, `space`, then `spaces`, `placement`, `mapping`, `guest_memory` and
+//! `snapshot`.
 
 mod areas;
 pub(crate) mod arena;

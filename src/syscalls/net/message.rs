@@ -30,7 +30,8 @@ pub(crate) const ROWS: &[Row] = &[
     full(299, "recvmmsg", recvmmsg),
 ];
 
-/// Bytes that a stream takes at a time, as Linux has them: all of them or none if an address is bad.
+/// Bytes that a stream takes at a time, as Linux has them: all of them, or none if an address is
+/// bad. Those of Unix and of TCP.
 const PIECES: [u64; 2] = [36_544, 32_768];
 /// Bytes of the largest message that any socket takes.
 const MESSAGE: u64 = 16 << 20;
