@@ -18,6 +18,8 @@ pub const RANDOM: &str = "CGEMU_RANDOM";
 pub const REPEAT: &str = "CGEMU_REPEAT";
 /// The seed of random programs and of random disturbances.
 pub const SEED: &str = "CGEMU_SEED";
+/// The calls of `testdata/sweep` to compare, by a part of their names.
+pub const SWEEP: &str = "CGEMU_SWEEP";
 /// Set by `./test --all`: every tier of the corpus, CPython's tests, a harness,
 /// strace, and Chromium.
 pub const TEST_ALL: &str = "CGEMU_TEST_ALL";

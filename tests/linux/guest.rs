@@ -365,7 +365,7 @@ fn guests_see_what_linux_shows_them() {
 }
 
 /// The calls that `cgemu syscalls` lists: those it serves, and those it refuses.
-fn listed() -> (BTreeSet<String>, BTreeSet<String>) {
+pub fn listed() -> (BTreeSet<String>, BTreeSet<String>) {
     let listing = output(&folder(), &["syscalls"]);
     let (mut served, mut refused) = (BTreeSet::new(), BTreeSet::new());
     for line in stdout(&listing).lines() {

@@ -8,3 +8,4 @@ mod cpython;
 mod encodings;
 mod guest;
 mod isa;
+mod sweep;
