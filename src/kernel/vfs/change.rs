@@ -73,9 +73,6 @@ impl FileSystem {
     /// Checks that a name may be taken out of a directory, the sticky bit considered.
     pub(super) fn may_remove(&self, caller: &Caller, dir: Ino, ino: Ino) -> Result<(), Errno> {
         if self.node(dir).dev == PROC_DEV {
-            if !self.node(dir).is_immutable() {
-                caller.may(self.node(dir), W_OK | X_OK)?;
-            }
             return Err(Errno::EPERM);
         }
         self.may_change(caller, dir)?;
@@ -296,16 +293,15 @@ impl FileSystem {
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
         let ino = found.exists()?;
-        let directory = self.node(ino).is_dir();
-        if found.slash {
-            return Err(if directory { Errno::EISDIR } else { Errno::ENOTDIR });
-        }
-        self.writable(found.mount)?;
-        self.may_remove(caller, found.dir, ino)?;
-        if directory {
+        if self.node(ino).is_dir() {
             return Err(Errno::EISDIR);
         }
+        if found.slash {
+            return Err(Errno::ENOTDIR);
+        }
+        self.writable(found.mount)?;
         self.is_no_point(found)?;
+        self.may_remove(caller, found.dir, ino)?;
         let through = self.write_dir(found.dir);
         if let Some(path) = &through {
             host::unlink(path, &found.name, false)?;
@@ -333,12 +329,12 @@ impl FileSystem {
             _ => {}
         }
         let ino = found.exists()?;
-        self.writable(found.mount)?;
-        self.may_remove(caller, found.dir, ino)?;
         if !self.node(ino).is_dir() {
             return Err(Errno::ENOTDIR);
         }
+        self.writable(found.mount)?;
         self.is_no_point(found)?;
+        self.may_remove(caller, found.dir, ino)?;
         let through = self.write_dir(found.dir);
         if let Some(path) = &through {
             host::unlink(path, &found.name, true)?;
