@@ -70,7 +70,7 @@ impl Successors {
     /// Looks at the first records of a buffer, but not of all when there have been many.
     pub(super) fn sample(&mut self, words: &[u64], plans: &PlanTable) {
         self.buffers = self.buffers.wrapping_add(1);
-        if self.buffers > EVERY && self.buffers % LATER != 0 {
+        if self.buffers > EVERY && !self.buffers.is_multiple_of(LATER) {
             return;
         }
         let (mut at, mut before) = (0, None);
@@ -109,7 +109,7 @@ impl Successors {
     pub(super) fn count(&mut self, counts: &[Count]) {
         self.questions = self.questions.wrapping_add(1);
         let between = QUESTIONS + self.seen.len() as u32 / PLANS;
-        if self.questions > QUESTIONS && self.questions % between != 0 {
+        if self.questions > QUESTIONS && !self.questions.is_multiple_of(between) {
             return;
         }
         for (id, (seen, count)) in (0..).zip(self.seen.iter_mut().zip(counts)) {
