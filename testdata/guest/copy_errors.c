@@ -100,6 +100,17 @@ static void at_offsets(void)
     T(readahead, S(socket, 1, 1, 0), 0, 9), T(syncfs, 99), T(syncfs, p[0]), T(fsync, p[0]), T(fdatasync, dir);
     T(fsync, 99);
 }
+/* Tables of mounts and of the machine can be copied, others of a process cannot. */
+static void out_of_proc(void)
+{
+    static const char *const files[] = {"meminfo", "mounts", "self/mountinfo", "self/mountstats", "self/status", "self/maps", "self/smaps"};
+    char path[64];
+    long to = S(open, "copied", O_RDWR | O_CREAT, 0600);
+    for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
+        sprintf(path, "/proc/%s", files[i]);
+        show(path, S(sendfile, to, S(open, path, O_RDONLY), 0, 5));
+    }
+}
 static void attributes_of_files(void)
 {
     char b[256];
@@ -119,6 +130,7 @@ int main(void)
     CASE(through_pipes);
     CASE(beyond_the_largest_offset);
     CASE(at_offsets);
+    CASE(out_of_proc);
     CASE(attributes_of_files);
     return 0;
 }

@@ -58,9 +58,11 @@ impl FileOperations for ProcText {
         true
     }
 
-    /// Not those of a process, which are read by `seq_read` alone.
+    /// Not those of a process, which are read by `seq_read` alone, but for the tables of mounts.
     fn can_splice_out(&self) -> bool {
-        self.source.subject.is_none()
+        let mounts =
+            matches!(self.source.file, ProcFile::Mounts | ProcFile::MountInfo | ProcFile::MountStats);
+        self.source.subject.is_none() || mounts
     }
 
     /// Only the tables of mounts tell of changes.

@@ -279,11 +279,11 @@ fn a_text_about_many_mappings() {
         }
         tried.machine.put(DATA, b"/proc/self/smaps\0");
         let open = |tried: &mut Tried| tried.call(OPENAT, &[NO_FD, DATA, 0, 0]) as u64;
-        let (file, copied, copy) = (open(tried), open(tried), tried.file());
+        let (file, whole) = (open(tried), open(tried));
         let mut answers = vec![tried.call(PREAD64, &[file, BIG, 100, 1_000_000])];
         answers.push(tried.call(READ, &[file, BIG, 2 * SIZE]));
         answers.push(tried.call(READ, &[file, BIG + 2 * SIZE, SIZE]));
-        answers.push(tried.call(SENDFILE, &[copy, copied, 0, 4 * SIZE]));
+        answers.push(tried.call(READ, &[whole, BIG, 4 * SIZE]));
         assert_eq!(answers[1] + answers[2], answers[3], "all of it");
         (answers, tried.machine.get(BIG, 3 * SIZE as usize))
     });
