@@ -41,7 +41,7 @@ struct Seen {
     executed: u64,
 }
 
-/// What the samples say.
+/// Blocks with what follows them.
 #[derive(Debug, Default)]
 pub(crate) struct Successors {
     /// By plan.
@@ -131,7 +131,7 @@ impl Successors {
         self.at(mapping, pc).is_some_and(|seen| seen.is_hot)
     }
 
-    /// Where control usually goes from the block at a place, of two addresses.
+    /// The usual one of two addresses to which control goes from the block at a place.
     pub(crate) fn usual(&self, mapping: MappingId, pc: u64, ways: [u64; 2]) -> Option<u64> {
         let seen = self.at(mapping, pc)?;
         if seen.times > 0 {

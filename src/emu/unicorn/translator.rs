@@ -10,6 +10,7 @@ mod accesses;
 mod alignment;
 pub(super) mod branch;
 mod cache_block;
+mod exits;
 pub(super) mod guard;
 pub(super) mod lines;
 mod patches;
