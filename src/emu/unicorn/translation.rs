@@ -41,7 +41,8 @@ pub(super) unsafe fn translate(
         };
         vcpu.mmu.translating(tb.cast());
         let mode = (*tb.cast::<Block>()).flags;
-        let may_grow = max as u64 == MAX_BLOCK && vcpu.begins_superblock(pc, mapping);
+        let is_whole = max as u64 == MAX_BLOCK;
+        let may_grow = is_whole && vcpu.begins_superblock(pc, mapping);
         let counts = (vcpu.trace.counts_executions(), vcpu.inline(), may_grow);
         vcpu.translator.begin(*ops, tb, (pc, mode), mapping, counts);
         if let Some(supervisor) = vcpu.run.supervisor() {
@@ -61,7 +62,7 @@ pub(super) unsafe fn translate(
             if let Err(why) = vcpu.translator.verify_once(&vcpu.state) {
                 vcpu.leave(Leave::Broken(format!("this engine is not the one expected: {why}")));
             }
-            vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc), max as u64 == MAX_BLOCK);
+            vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc), is_whole);
         }
     }
 }

@@ -1,5 +1,4 @@
 //! Ways on and exits of a superblock: they are chosen while it is translated, and emitted.
-#![allow(unsafe_code)]
 
 use std::mem::offset_of;
 
@@ -115,8 +114,8 @@ impl Translator {
         for temp in [header, bytes, next] {
             emit.free(temp);
         }
-        self.patches.add(header_op, 1, Later::ExitHeader(complete));
-        self.patches.add(bytes_op, 1, Later::ExitSize(complete));
+        self.patches.add_exit(header_op, 1, Later::Header, complete);
+        self.patches.add_exit(bytes_op, 1, Later::Size, complete);
     }
 
     /// Emits the count of an execution that ends here in place of one of the whole.
@@ -138,8 +137,8 @@ impl Translator {
         }
         self.patches.add(back_op, 1, Later::InstructionsBack(complete));
         whole.into_iter().for_each(|op| self.patches.add(op, 2, Later::Count));
-        exit.into_iter().for_each(|op| self.patches.add(op, 2, Later::ExitCount(complete)));
-        self.patches.add(plan_op, 1, Later::ExitPlan(complete));
+        exit.into_iter().for_each(|op| self.patches.add_exit(op, 2, Later::Count, complete));
+        self.patches.add_exit(plan_op, 1, Later::Plan, complete);
     }
 
     /// Goes on with the next block of a superblock after the instruction at hand, if it has one.
@@ -167,6 +166,6 @@ impl Translator {
     /// Drops the exit that [`Translator::stop`] has prepared, and returns the end of all code.
     pub(crate) fn stopped(&mut self) -> Option<u64> {
         self.superblock.begun = None;
-        self.superblock.is_joined().then(|| self.superblock.end())
+        self.superblock.is_joined().then_some(self.superblock.end)
     }
 }

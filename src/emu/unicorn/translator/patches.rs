@@ -28,24 +28,24 @@ pub(super) enum Later {
     Count,
     /// Offset of its count of mispredictions.
     Mispredicted,
-    /// The same of the plan when a superblock is left after so many instructions.
-    ExitHeader(u16),
-    ExitSize(u16),
-    ExitPlan(u16),
-    ExitCount(u16),
-    ExitMispredicted(u16),
-    /// Number of the instructions that are not executed then.
+    /// Number of its instructions that an exit leaves out, of which so many are executed.
     InstructionsBack(u16),
 }
 
 /// Arguments of operations that wait for the plan.
 #[derive(Default)]
-pub(super) struct Patches(Vec<(*mut Op, usize, Later)>);
+pub(super) struct Patches(Vec<(*mut Op, usize, Later, Option<u16>)>);
 
 impl Patches {
     /// Adds an argument, by its index, of an operation of the block that is being translated.
     pub(super) fn add(&mut self, op: *mut Op, argument: usize, value: Later) {
-        self.0.push((op, argument, value));
+        self.0.push((op, argument, value, None));
+    }
+
+    /// Adds one that follows from the plan of a superblock that is left after `complete`
+    /// instructions.
+    pub(super) fn add_exit(&mut self, op: *mut Op, argument: usize, value: Later, complete: u16) {
+        self.0.push((op, argument, value, Some(complete)));
     }
 
     /// Forgets all, as the translation was given up.
@@ -55,28 +55,19 @@ impl Patches {
 
     /// Sets all to what follows from a plan of the table.
     pub(super) fn apply(&mut self, id: PlanId, plans: &mut PlanTable) {
-        for (op, argument, value) in self.0.drain(..) {
-            let id = match value {
-                Later::ExitHeader(complete)
-                | Later::ExitSize(complete)
-                | Later::ExitPlan(complete)
-                | Later::ExitCount(complete)
-                | Later::ExitMispredicted(complete) => plans.exit(id, complete),
-                _ => id,
-            };
+        for (op, argument, value, exit) in self.0.drain(..) {
+            let id = exit.map_or(id, |complete| plans.exit(id, complete));
             let Some(plan) = plans.get(id) else { continue };
             let value = match value {
-                Later::Header | Later::ExitHeader(_) => plan.header(id) as usize,
-                Later::Size | Later::ExitSize(_) => 8 * (1 + usize::from(plan.slots)),
+                Later::Header => plan.header(id) as usize,
+                Later::Size => 8 * (1 + usize::from(plan.slots)),
                 Later::Instructions => plan.insns.len(),
                 Later::MinusInstructions => plan.insns.len().wrapping_neg(),
                 Later::InstructionsBack(complete) => plan.insns.len() - usize::from(complete),
-                Later::Plan | Later::ExitPlan(_) => id.0 as usize,
+                Later::Plan => id.0 as usize,
                 Later::Times => plan.times() as usize,
-                Later::Count | Later::ExitCount(_) => size_of::<Count>() * id.0 as usize,
-                Later::Mispredicted | Later::ExitMispredicted(_) => {
-                    size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted)
-                }
+                Later::Count => size_of::<Count>() * id.0 as usize,
+                Later::Mispredicted => size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted),
             };
             // SAFETY: the operation belongs to the block whose code is generated after this
             // returns, and has that argument.

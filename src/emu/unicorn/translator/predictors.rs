@@ -168,11 +168,13 @@ impl Translator {
         words.load(counts, offset_of!(Cursor, executions));
         words.free();
         let accesses = emit.add_later(counts, missed);
-        let later = match self.is_inside() {
-            true => Later::ExitMispredicted(self.builder.instructions() as u16 + 1),
-            false => Later::Mispredicted,
-        };
-        accesses.into_iter().for_each(|op| self.patches.add(op, 2, later));
+        let exit = self.is_inside().then(|| self.builder.instructions() as u16 + 1);
+        for op in accesses {
+            match exit {
+                Some(complete) => self.patches.add_exit(op, 2, Later::Mispredicted, complete),
+                None => self.patches.add(op, 2, Later::Mispredicted),
+            }
+        }
         emit.free(counts);
     }
 }

@@ -71,11 +71,6 @@ impl Superblock {
         !self.before.is_empty()
     }
 
-    /// End of all of its code.
-    pub(super) fn end(&self) -> u64 {
-        self.end
-    }
-
     /// Tests whether the code from `pc` on is already in it, or in another page than the rest.
     pub(super) fn ends_before(&self, pc: u64, len: usize) -> bool {
         let last = pc.wrapping_add(len.max(1) as u64 - 1);
