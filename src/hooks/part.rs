@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::hooks::counts::{Counted, Counts, Kind, Misses, Repeated};
+use crate::hooks::counts::{Counted, Kind, Misses, Repeated};
 use crate::hooks::executions::Count;
 use crate::hooks::inline_caches::SavedCaches;
 use crate::hooks::numbering::Numbering;
@@ -340,18 +340,6 @@ impl Part {
         if let Some(block) = self.blocks.get(number) {
             block.executed.update(|executed| executed.saturating_sub(1));
         }
-    }
-
-    /// Counts of one record of the plan with a number, but for misses.
-    pub(super) fn referenced(&self, number: usize, slots: &[u64]) -> Counts {
-        self.rest.index.references(number, slots)
-    }
-
-    /// The same if it is the same for every record.
-    pub(super) fn always_referenced(&self, number: usize) -> Option<Counts> {
-        let entry = self.rest.index.entries.get(number)?;
-        let repeats = entry.special.as_ref().is_some_and(|special| special.repeat.is_some());
-        (!repeats).then(|| self.referenced(number, &[]))
     }
 
     /// Misses since the log began.

@@ -180,16 +180,21 @@ impl PlanIndex {
         self.data.get(first..first + entry.events as usize).unwrap_or_default()
     }
 
-    /// Counts of one execution of a plan, but for misses.
-    pub(super) fn references(&self, number: usize, slots: &[u64]) -> Counts {
+    /// The slot of a plan that is 0 where the repeated string instruction at its end does not
+    /// iterate, if it has one.
+    pub(super) fn repeats(&self, number: usize) -> Option<u16> {
+        self.entries.get(number)?.special.as_ref()?.repeat.map(|(_, slot)| slot)
+    }
+
+    /// Counts of one execution of a plan, but for misses. A repeated string instruction at its end
+    /// may iterate.
+    pub(super) fn references(&self, number: usize, iterates: bool) -> Counts {
         let Some(entry) = self.entries.get(number) else { return Counts::default() };
         let (ir, bc) = (entry.instructions.into(), entry.inner.len() as u64);
         let mut counts = Counts { ir, bc, ..Counts::default() };
-        let mut iterates = true;
         if let Some(special) = &entry.special {
             counts.bc += special.retries.len() as u64;
-            if let Some((repeat, slot)) = special.repeat {
-                iterates = slots.get(usize::from(slot)).is_some_and(|&address| address != 0);
+            if let Some((repeat, _)) = special.repeat {
                 counts.bc += 1 + u64::from(iterates && repeat == Repeat::Compare);
             }
         }

@@ -8,8 +8,9 @@ use crate::hooks::callgraph::costs::{
     ArcId, BlockId, CallCosts, ContextId, CostedCall, CostedContext, CostedJump, Disorder,
 };
 use crate::hooks::callgraph::facts::{Actions, Apart, CallFacts, CodePlace, Jump, Leave};
+use crate::hooks::callgraph::misses::Misses;
 use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::callgraph::sums::{RecordReferences, Sum};
+use crate::hooks::callgraph::sums::{RecordReferences, References, counts_of};
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::{MappingId, Plan, PlannedInsn};
 use crate::hooks::plan_index::PlanIndex;
@@ -54,6 +55,8 @@ pub(super) struct Step {
     pub(super) context: ContextId,
     /// The block that came after it last, which is mostly the next one too.
     pub(super) next: BlockId,
+    /// Another one that came after it, also by [`Way::Stays`]; or the same.
+    pub(super) other: BlockId,
     /// The block that came last after the return of its call.
     pub(super) returned: BlockId,
     /// The last arc from it.
@@ -72,6 +75,15 @@ pub(super) struct Step {
 }
 
 const _: () = assert!(size_of::<Step>() == 64);
+
+/// References of a repeated string instruction, which may not iterate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Varying {
+    /// The slot that is 0 then.
+    pub(super) slot: u16,
+    /// The references of its block then.
+    pub(super) at_zero: RecordReferences,
+}
 
 /// The way that control took from a block the last time, if it can be taken again after a short
 /// look. None but returns pops calls.
@@ -111,16 +123,20 @@ struct Unseen {
 /// Bit of the start of an arc that is an [`Unseen`].
 pub(super) const UNSEEN: u32 = 1 << 31;
 
-/// Calls from one block to another (Callgrind's jCC).
+/// Calls from one block to another (Callgrind's jCC), one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct CallArc {
     pub(super) from: u32,
     pub(super) to: BlockId,
     /// Address that the calls return to; 0 for jumps.
     pub(super) returns_to: u64,
     pub(super) calls: u64,
-    pub(super) cost: Sum,
+    /// Inclusive references, less those before the calls that have not returned.
+    pub(super) references: References,
 }
+
+const _: () = assert!(size_of::<CallArc>() == 64);
 
 /// Most instructions and calls of blocks that are told apart only by callers and levels of
 /// recursion; a consumer needs more than a hundred bytes for each.
@@ -161,8 +177,10 @@ pub(super) struct Graph {
     /// Twins by block.
     uncollected: FxHashMap<BlockId, BlockId>,
     unseen: Vec<Unseen>,
-    /// Costs of what the calls of a block skip.
-    skipped: FxHashMap<BlockId, Sum>,
+    /// References of what the calls of a block skip.
+    skipped: FxHashMap<BlockId, References>,
+    /// By block that does not always reference the same.
+    varying: FxHashMap<BlockId, Varying>,
     /// Times that a jump led from one block to another, if that is collected.
     jumps: FxHashMap<(BlockId, BlockId), u64>,
     pub(super) disorder: Disorder,
@@ -193,24 +211,48 @@ impl Graph {
         (self.blocks.len() * of_block + self.arcs.len() * of_arc) as u64
     }
 
-    /// Part of a block that is needed for every record.
+    /// Parts of all blocks that are needed for every record.
+    #[inline(always)]
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// That of one block.
     #[inline(always)]
     pub(super) fn step(&self, block: BlockId) -> Option<&Step> {
         self.steps.get(block as usize)
     }
 
-    /// Sets what every record of a block references; `None` if that varies.
-    pub(super) fn set_references(&mut self, block: BlockId, references: Option<RecordReferences>) {
+    /// Sets what the records of a block reference, and where that varies, the slot that is 0 where
+    /// they reference something else.
+    pub(super) fn set_references(
+        &mut self,
+        block: BlockId,
+        usual: RecordReferences,
+        varying: Option<Varying>,
+    ) {
         if let Some(step) = self.steps.get_mut(block as usize) {
-            step.varies = references.is_none();
-            step.references = references.unwrap_or_default();
+            step.varies = varying.is_some();
+            step.references = usual;
         }
+        if let Some(varying) = varying {
+            self.varying.insert(block, varying);
+        }
+    }
+
+    /// References of a record of a block with these slots, if they are not the usual ones.
+    pub(super) fn unusual(&self, block: BlockId, slots: &[u64]) -> Option<&RecordReferences> {
+        let Varying { slot, at_zero } = self.varying.get(&block)?;
+        slots.get(usize::from(*slot)).is_none_or(|&address| address == 0).then_some(at_zero)
     }
 
     /// Notes the way that control took from a block, unless it ends with a return.
     pub(super) fn set_way(&mut self, block: BlockId, way: Way) {
         if let Some(step) = self.steps.get_mut(block as usize).filter(|step| step.way != Way::Returns) {
             step.way = way;
+            if way != Way::Stays {
+                step.other = step.next;
+            }
         }
     }
 
@@ -240,7 +282,10 @@ impl Graph {
         };
         match hint {
             Some(Hint::After(last)) => {
-                if let Some(step) = self.steps.get_mut(last as usize) {
+                if let Some(step) = self.steps.get_mut(last as usize)
+                    && step.next != block
+                {
+                    step.other = if step.way == Way::Stays { step.next } else { block };
                     step.next = block;
                 }
             }
@@ -295,6 +340,7 @@ impl Graph {
             plan: block.plan,
             context: block.context,
             next: own,
+            other: own,
             returned: own,
             arc: 0,
             way: if block.facts.leave == Leave::Return { Way::Returns } else { Way::Other },
@@ -394,7 +440,7 @@ impl Graph {
             let is_separated = |from: &Block| from.recursion > 0 || chains.contains_key(&from.context);
             *separated += usize::from(caller.is_some_and(is_separated));
             let returns_to = blocks.get(from as usize).map_or(0, Block::returns_to);
-            arcs.push(CallArc { from, to, returns_to, calls: 0, cost: Sum::default() });
+            arcs.push(CallArc { from, to, returns_to, calls: 0, references: References::default() });
             arcs.len() as ArcId - 1
         });
         if let Some(step) = self.steps.get_mut(from as usize) {
@@ -429,25 +475,34 @@ impl Graph {
         }
     }
 
-    /// Adds to what the calls of a block skip; the costs of all are `now` and were `before`.
-    pub(super) fn skip(&mut self, block: BlockId, now: &Sum, before: &Sum) {
-        if now.is_since(before) {
-            self.skipped.entry(block).or_default().add_since(now, 1, before);
+    /// Adds to what the calls of a block skip; the references of all are `now` and were `before`.
+    pub(super) fn skip(&mut self, block: BlockId, now: &References, before: &References) {
+        if now.instructions() != before.instructions() {
+            let skipped = self.skipped.entry(block).or_default();
+            skipped.add(now, 1);
+            skipped.subtract(before);
         }
     }
 
     /// Sets all costs and numbers of calls to zero.
     pub(super) fn zero(&mut self) {
         for arc in &mut self.arcs {
-            (arc.calls, arc.cost) = (0, Sum::default());
+            (arc.calls, arc.references) = (0, References::default());
         }
         self.skipped.clear();
         self.jumps.clear();
         self.disorder = Disorder::default();
     }
 
-    /// The costs, where the blocks have counted `counts` by the instructions of `index`.
-    pub(super) fn costs(&self, index: &PlanIndex, counts: &[Counts], plans: &[Arc<Plan>]) -> CallCosts {
+    /// The costs with these misses, where the blocks have counted `counts` by the instructions of
+    /// `index`.
+    pub(super) fn costs(
+        &self,
+        misses: &Misses,
+        index: &PlanIndex,
+        counts: &[Counts],
+        plans: &[Arc<Plan>],
+    ) -> CallCosts {
         let mapping_of = |block: &Block| plans.get(block.plan.0 as usize).map_or(0, |plan| plan.mapping);
         let site = |block: &Block, last: bool| {
             let plan = plans.get(block.plan.0 as usize);
@@ -477,12 +532,12 @@ impl Graph {
                 lines.extend(insns.iter().zip(counts).map(line));
             }
             // Also where there is nothing, so that each consumer has the same lines.
-            if let Some(skipped) = self.skipped.get(&id) {
+            if let Some(references) = self.skipped.get(&id) {
                 let (mapping, pc) = site(block, true);
-                lines.push((context, mapping, pc, skipped.counts()));
+                lines.push((context, mapping, pc, counts_of(references, &misses.skipped(id))));
             }
         }
-        let arcs = self.arcs.iter().map(|arc| {
+        let arcs = self.arcs.iter().zip(0..).map(|(arc, id)| {
             let (caller, site_of_call) = match self.unseen.get((arc.from & !UNSEEN) as usize) {
                 Some(unseen) if arc.from & UNSEEN != 0 => {
                     (number(unseen.context, 0), (unseen.mapping, unseen.pc))
@@ -499,7 +554,7 @@ impl Graph {
                 callee: to.map_or(0, |to| number(to.context, to.recursion)),
                 target: to.map_or((0, 0), |to| site(to, false)),
                 calls: arc.calls,
-                cost: arc.cost.counts(),
+                cost: counts_of(&arc.references, &misses.of(id)),
             }
         });
         let calls = arcs.collect();

@@ -1,193 +1,118 @@
-//! Costs of a thread, which follow its stack of calls. While records are walked it is only noted
-//! where calls begin and end; when the simulators have had the same records, their costs are known
-//! and the notes are settled.
+//! References of a thread, which follow its stack of calls. A call costs what the thread has spent
+//! when it returns, less what it had spent when it began; so each call takes away from its arc, and
+//! each return adds to it.
 
-use crate::hooks::callgraph::costs::{ArcId, BlockId};
+use crate::hooks::callgraph::batch::{Batch, Change, Event, POP, PUSH, SKIP, Spending};
 use crate::hooks::callgraph::graph::Graph;
-use crate::hooks::callgraph::sums::{RecordReferences, References, Sum};
-use crate::hooks::part::Log;
+use crate::hooks::callgraph::sums::{Growing, RecordReferences, References};
 
-/// Change of a stack.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Change {
-    /// A call that is not skipped begins.
-    Push,
-    /// The call on top begins once more.
-    PushAgain,
-    /// A call that was not seen has begun before anything was spent.
-    PushUnseen,
-    /// The call on top, or so many of them, end; their arc has the costs.
-    Pop { arc: ArcId, times: u64 },
-    /// A signal's handler begins.
-    Interrupt,
-    /// A signal's handler ends.
-    Resume,
-    /// Only where costs go changes.
-    None,
-}
-
-/// Places that costs go to, besides the calls.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Spending {
-    /// Costs are collected.
-    pub(super) collects: bool,
-    /// The block whose call is skipped, which costs what is spent.
-    pub(super) skipped: Option<BlockId>,
-}
-
-/// Change of a stack between two records.
-#[derive(Clone, Copy, Debug)]
-struct Note {
-    /// Number of the record after it, from 1 on.
-    before: u32,
-    /// References of the batch so far.
-    references: References,
-    change: Change,
-    /// Places that costs go to from here on.
-    spending: Spending,
-}
-
-/// Most records of a batch: few enough for the host's caches.
-const MOST_RECORDS: usize = 1 << 10;
-
-/// Records that have been followed, but not simulated.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Batch {
-    /// Blocks by record.
-    blocks: Vec<BlockId>,
-    references: References,
-    notes: Vec<Note>,
-}
-
-impl Batch {
-    /// True if it has to be settled.
-    pub(super) fn is_full(&self) -> bool {
-        self.blocks.len() >= MOST_RECORDS
-    }
-
-    /// The blocks of its records.
-    pub(super) fn blocks(&self) -> &[BlockId] {
-        &self.blocks
-    }
-
-    /// Adds a record with what it references if that is collected.
-    #[inline(always)]
-    pub(super) fn add(&mut self, block: BlockId, references: Option<&RecordReferences>) {
-        self.blocks.push(block);
-        if let Some(references) = references {
-            self.references.add(references);
-        }
-    }
-
-    /// Notes a change before the next record.
-    #[inline]
-    pub(super) fn note(&mut self, change: Change, spending: Spending) {
-        let before = self.blocks.len() as u32 + 1;
-        if let (Change::None, Some(last)) = (change, self.notes.last_mut())
-            && last.before == before
-        {
-            last.spending = spending;
-            return;
-        }
-        self.notes.push(Note { before, references: self.references, change, spending });
-    }
-
-    /// Begins again.
-    fn clear(&mut self) {
-        self.blocks.clear();
-        self.references = References::default();
-        self.notes.clear();
-    }
-}
-
-/// Costs of a thread.
+/// References of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
-    /// Costs of the thread, or of the handler that runs.
-    cost: Sum,
+    /// Those of the thread, or of the handler that runs, up to the last record.
+    references: Growing,
     /// Those of what handlers have interrupted.
-    interrupted: Vec<Sum>,
-    /// By call that has not returned: the costs when it began; a sum if it began several times.
-    entered: Vec<Sum>,
+    interrupted: Vec<References>,
     spending: Spending,
+    /// References when skipping began.
+    skips_since: References,
 }
 
 impl Ledger {
     /// Nothing has been spent.
     pub(super) fn new(collects: bool) -> Ledger {
         Ledger {
-            cost: Sum::default(),
+            references: Growing::default(),
             interrupted: Vec::new(),
-            entered: Vec::new(),
             spending: Spending { collects, skipped: None },
+            skips_since: References::default(),
         }
     }
 
-    /// Sets all costs to zero; calls that have not returned cost from here on.
+    /// Sets all references to zero, as those of all arcs have to be; calls that have not returned
+    /// cost from here on.
     pub(super) fn zero(&mut self) {
-        self.cost = Sum::default();
-        self.interrupted.iter_mut().chain(&mut self.entered).for_each(|cost| *cost = Sum::default());
+        self.references = Growing::default();
+        self.skips_since = References::default();
+        self.interrupted.iter_mut().for_each(|references| *references = References::default());
     }
 
-    /// Settles a batch, of which the simulators have this log. Both are empty afterwards.
-    pub(super) fn settle(&mut self, batch: &mut Batch, log: &mut Log, graph: &mut Graph) {
-        let (mut below, mut mispredicted) = (&log.below[..], &log.mispredicted[..]);
-        let mut settled = References::default();
-        let mut spend = |ledger: &mut Ledger, graph: &mut Graph, before: u32, references: &References| {
-            let Spending { collects, skipped } = ledger.spending;
-            let earlier = skipped.map(|block| (block, ledger.cost));
-            ledger.cost.refer(references, &settled);
-            settled = *references;
-            while let Some((&(_, kind, ll), rest)) = below.split_first().filter(|(next, _)| next.0 < before) {
-                below = rest;
-                if collects {
-                    ledger.cost.miss(kind, ll);
-                }
-            }
-            while let Some((&(_, indirect), rest)) =
-                mispredicted.split_first().filter(|(next, _)| next.0 < before)
-            {
-                mispredicted = rest;
-                if collects {
-                    ledger.cost.mispredict(indirect);
-                }
-            }
-            if let Some((block, earlier)) = earlier {
-                graph.skip(block, &ledger.cost, &earlier);
-            }
-        };
-        for note in &batch.notes {
-            spend(self, graph, note.before, &note.references);
-            self.apply(note.change, graph);
-            self.spending = note.spending;
+    /// Adds the references of a record that is collected.
+    #[inline(always)]
+    pub(super) fn refer(&mut self, record: &RecordReferences) {
+        self.references.add(record);
+    }
+
+    /// Changes the stack before the next record; `spending` is as it is from there on.
+    #[inline(always)]
+    pub(super) fn change(
+        &mut self,
+        batch: &mut Batch,
+        graph: &mut Graph,
+        change: Change,
+        spending: Spending,
+    ) {
+        let now = self.references.now();
+        if let Some(block) = self.spending.skipped {
+            graph.skip(block, &now, &self.skips_since);
         }
-        spend(self, graph, u32::MAX, &batch.references);
-        log.clear();
-        batch.clear();
-    }
-
-    fn apply(&mut self, change: Change, graph: &mut Graph) {
         match change {
-            Change::Push => self.entered.push(self.cost),
-            Change::PushAgain => {
-                if let Some(top) = self.entered.last_mut() {
-                    top.add(&self.cost);
+            Change::Push(id) => {
+                if let Some(arc) = graph.arcs.get_mut(id as usize) {
+                    arc.references.subtract(&now);
                 }
+                batch.note(PUSH | id);
             }
-            Change::PushUnseen => self.entered.push(Sum::default()),
-            Change::Pop { arc, times } => {
-                let entered = self.entered.pop().unwrap_or_default();
-                if let Some(arc) = graph.arcs.get_mut(arc as usize) {
-                    if times == 1 {
-                        arc.cost.add_since(&self.cost, 1, &entered);
-                    } else {
-                        arc.cost.add_since(&self.cost, times, &entered);
-                    }
+            Change::Pop { arc: id, times: 1 } => {
+                if let Some(arc) = graph.arcs.get_mut(id as usize) {
+                    arc.references.add(&now, 1);
                 }
+                batch.note(POP | id);
             }
-            Change::Interrupt => self.interrupted.push(std::mem::take(&mut self.cost)),
-            Change::Resume => self.cost = self.interrupted.pop().unwrap_or_default(),
             Change::None => {}
+            change => self.change_rarely(batch, graph, change, &now),
         }
+        if spending.skipped.is_some() {
+            self.skips_since = self.references.now();
+        }
+        if let Change::Push(_) = change {
+            self.spending.skipped = None;
+        }
+        if spending != self.spending {
+            match spending.skipped.filter(|_| spending.collects == self.spending.collects) {
+                Some(block) => batch.note(SKIP | block),
+                None => batch.note_other(Event::Spending(spending)),
+            }
+            self.spending = spending;
+        }
+    }
+
+    /// The changes of [`Self::change`] that are rare.
+    #[cold]
+    fn change_rarely(&mut self, batch: &mut Batch, graph: &mut Graph, change: Change, now: &References) {
+        match change {
+            Change::PushAgain(arc) => {
+                if let Some(arc) = graph.arcs.get_mut(arc as usize) {
+                    arc.references.subtract(now);
+                }
+            }
+            Change::Pop { arc, times } => {
+                if let Some(arc) = graph.arcs.get_mut(arc as usize) {
+                    arc.references.add(now, times);
+                }
+            }
+            Change::Interrupt => {
+                self.interrupted.push(*now);
+                self.references = Growing::default();
+            }
+            Change::Resume => self.references = self.interrupted.pop().unwrap_or_default().into(),
+            Change::Push(_) | Change::PushUnseen | Change::None => {}
+        }
+        batch.note_other(Event::Change(change));
+    }
+
+    /// Makes room for the references of another batch.
+    pub(super) fn settle(&mut self) {
+        self.references.settle();
     }
 }

@@ -1,14 +1,18 @@
 //! Call graphs by Callgrind's rules: a shadow stack for each thread, which the consumers keep up to
 //! date block by block. [`facts`] has what a plan says of calls, [`stack_pointer`] finds the stack
-//! pointer in a record, [`walker`] follows control, [`ledger`] has the costs that follow it in
-//! the [`sums`] of arcs, [`tracker`] the stacks of an account, [`graph`] contexts and arcs,
-//! [`costs`] what is taken out of it, and [`dumps`] the parts that were made of that.
+//! pointer in a record, [`flow`] follows the records of a [`batch`] with a [`walker`] on the stack,
+//! [`ledger`] has the references that follow it in the [`sums`] of arcs, [`misses`] what the
+//! simulators add, [`tracker`] the stacks of an account, [`graph`] contexts and arcs, [`costs`]
+//! what is taken out of it, and [`dumps`] the parts that were made of that.
 
+pub(crate) mod batch;
 pub(crate) mod costs;
 pub(crate) mod dumps;
 pub(crate) mod facts;
+pub(crate) mod flow;
 pub(crate) mod graph;
 pub(crate) mod ledger;
+pub(crate) mod misses;
 pub(crate) mod stack_pointer;
 pub(crate) mod sums;
 pub(crate) mod tracker;

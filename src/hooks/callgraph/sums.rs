@@ -1,4 +1,4 @@
-//! Sums of costs that are added to at every call and return.
+//! Sums of costs that calls are charged with.
 
 use crate::hooks::counts::{Counts, Kind, Misses};
 
@@ -14,60 +14,101 @@ impl RecordReferences {
     }
 }
 
-/// References of the records of a batch, which are too few to overflow it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct References([u32; 8]);
+/// Sum of references: Ir, Dr, Dw, Bc, Bi. It wraps around while calls have not returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct References([u64; 5]);
 
 impl References {
-    /// Adds those of another record.
+    /// Ir, which is 0 only if all are.
+    pub(super) fn instructions(&self) -> u64 {
+        self.0[0]
+    }
+
+    /// Takes those of another sum away.
     #[inline(always)]
-    pub(super) fn add(&mut self, other: &RecordReferences) {
+    pub(super) fn subtract(&mut self, other: &References) {
         for (sum, other) in self.0.iter_mut().zip(other.0) {
-            *sum = sum.wrapping_add(other.into());
+            *sum = sum.wrapping_sub(other);
+        }
+    }
+
+    /// Adds those of another sum so many times.
+    #[inline(always)]
+    pub(super) fn add(&mut self, other: &References, times: u64) {
+        for (sum, other) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.wrapping_add(other.wrapping_mul(times));
         }
     }
 }
 
-/// Sum of costs: first those of [`References`], then misses as [`place`] has them. All of it is
-/// added at once, without a look at what it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum([u64; 16]);
+/// References that grow with each record.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Growing {
+    /// Those up to the last time that they were settled.
+    settled: References,
+    /// Those since then, of too few records to overflow.
+    recent: [u32; 8],
+}
 
-/// Place of mispredicted conditional branches in a [`Sum`]; indirect ones follow.
-const MISPREDICTED: usize = 8;
+impl Growing {
+    /// Adds those of a record.
+    #[inline(always)]
+    pub(super) fn add(&mut self, record: &RecordReferences) {
+        for (sum, record) in self.recent.iter_mut().zip(record.0) {
+            *sum = sum.wrapping_add(record.into());
+        }
+    }
 
-/// Place of accesses of a kind that missed the first level in a [`Sum`]; those that missed LL too
-/// follow.
+    /// All of them.
+    #[inline(always)]
+    pub(super) fn now(&self) -> References {
+        let mut now = self.settled;
+        for (sum, recent) in now.0.iter_mut().zip(self.recent) {
+            *sum = sum.wrapping_add(recent.into());
+        }
+        now
+    }
+
+    /// Makes room for those of another 65,536 records.
+    pub(super) fn settle(&mut self) {
+        *self = Growing::from(self.now());
+    }
+}
+
+impl From<References> for Growing {
+    fn from(settled: References) -> Growing {
+        Growing { settled, recent: [0; 8] }
+    }
+}
+
+/// Sum of misses, as [`place`] has them. It wraps around while calls have not returned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Missed([u64; 8]);
+
+/// Place of accesses of a kind that missed the first level in [`Missed`], behind the mispredicted
+/// conditional and indirect branches; those that missed LL too follow.
 fn place(kind: Kind) -> usize {
     match kind {
-        Kind::Fetch => 10,
-        Kind::Load => 12,
-        Kind::Store => 14,
+        Kind::Fetch => 2,
+        Kind::Load => 4,
+        Kind::Store => 6,
     }
 }
 
-impl Sum {
-    /// Adds another sum.
+impl Missed {
+    /// Takes those of another sum away.
     #[inline(always)]
-    pub(super) fn add(&mut self, other: &Sum) {
+    pub(super) fn subtract(&mut self, other: &Missed) {
         for (sum, other) in self.0.iter_mut().zip(other.0) {
-            *sum = sum.wrapping_add(other);
+            *sum = sum.wrapping_sub(other);
         }
     }
 
-    /// Adds references, which are `now` and were `before`.
+    /// Adds those of another sum so many times.
     #[inline(always)]
-    pub(super) fn refer(&mut self, now: &References, before: &References) {
-        for ((sum, now), before) in self.0.iter_mut().zip(now.0).zip(before.0) {
-            *sum = sum.wrapping_add(now.wrapping_sub(before).into());
-        }
-    }
-
-    /// Adds the costs of so many times `now` since they were `before`.
-    #[inline(always)]
-    pub(super) fn add_since(&mut self, now: &Sum, times: u64, before: &Sum) {
-        for ((sum, now), before) in self.0.iter_mut().zip(now.0).zip(before.0) {
-            *sum = sum.wrapping_add(now.wrapping_mul(times).wrapping_sub(before));
+    pub(super) fn add(&mut self, other: &Missed, times: u64) {
+        for (sum, other) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.wrapping_add(other.wrapping_mul(times));
         }
     }
 
@@ -79,19 +120,13 @@ impl Sum {
 
     /// Adds a mispredicted branch.
     pub(super) fn mispredict(&mut self, indirect: bool) {
-        self.0[MISPREDICTED + usize::from(indirect)] += 1;
+        self.0[usize::from(indirect)] += 1;
     }
+}
 
-    /// True if something has been spent since it was `before`.
-    #[inline]
-    pub(super) fn is_since(&self, before: &Sum) -> bool {
-        // Mostly instructions.
-        self.0[0] != before.0[0] || self != before
-    }
-
-    /// The same as counts.
-    pub(super) fn counts(&self) -> Counts {
-        let [ir, dr, dw, bc, bi, _, _, _, bcm, bim, i1mr, ilmr, d1mr, dlmr, d1mw, dlmw] = self.0;
-        Counts { ir, dr, dw, bc, bcm, bi, bim, misses: Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } }
-    }
+/// Both sums as counts.
+pub(super) fn counts_of(references: &References, missed: &Missed) -> Counts {
+    let [ir, dr, dw, bc, bi] = references.0;
+    let [bcm, bim, i1mr, ilmr, d1mr, dlmr, d1mw, dlmw] = missed.0;
+    Counts { ir, dr, dw, bc, bcm, bi, bim, misses: Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::hooks::callgraph::batch::Batch;
 use crate::hooks::callgraph::costs::{ArcId, BlockId, CallCosts};
 use crate::hooks::callgraph::dumps::{Collection, Demand, Demands, Dumps, Trigger};
-use crate::hooks::callgraph::graph::Graph;
-use crate::hooks::callgraph::ledger::Batch;
+use crate::hooks::callgraph::flow::{Flow, Stop};
+use crate::hooks::callgraph::graph::Varying;
+use crate::hooks::callgraph::misses::{MissLedger, Misses};
 use crate::hooks::callgraph::sums::RecordReferences;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
-use crate::hooks::control::Control;
 use crate::hooks::counts::{Counted, Counts};
 use crate::hooks::executions::Count;
 use crate::hooks::lookout::Miss;
@@ -21,43 +22,38 @@ use crate::hooks::record::Header;
 /// Call stacks and the graph of an account.
 #[derive(Clone, Debug)]
 pub(in crate::hooks) struct CallTracker {
-    rules: CallRules,
-    graph: Graph,
-    thread: Thread,
+    flow: Flow,
+    /// Misses of the thread that runs.
+    ledger: MissLedger,
+    misses: Misses,
     /// Number of the thread that runs; `None` until it is told.
     task: Option<u32>,
-    others: BTreeMap<u32, Thread>,
+    others: BTreeMap<u32, (Thread, MissLedger)>,
     /// Records that have been followed; empty between walks.
     batch: Batch,
     dumps: Dumps,
-    /// Demands of the functions that were entered and left since the last block.
-    demands: Demands,
     /// Counts by instruction that are in the dumps.
     dumped: Vec<Counts>,
-    /// Instructions since the last dump.
-    since_dump: u64,
 }
 
 impl CallTracker {
     /// Nothing has run.
     pub(in crate::hooks) fn new(rules: CallRules) -> CallTracker {
         CallTracker {
-            rules,
-            graph: Graph::default(),
-            thread: Thread::new(rules),
+            flow: Flow::new(rules),
+            ledger: MissLedger::new(rules.collect_at_start),
+            misses: Misses::default(),
             task: None,
             others: BTreeMap::new(),
             batch: Batch::default(),
             dumps: Dumps::default(),
-            demands: Demands::default(),
             dumped: Vec::new(),
-            since_dump: 0,
         }
     }
 
     /// The same with nothing in it.
     pub(in crate::hooks) fn emptied(&self) -> CallTracker {
-        CallTracker::new(self.rules)
+        CallTracker::new(self.flow.rules)
     }
 
     /// The tracker of a child of fork(2), which runs on where its parent made it. Blocks have
@@ -77,13 +73,14 @@ impl CallTracker {
 
     /// True if blocks have the numbers that they have in another one.
     pub(in crate::hooks) fn numbers_blocks_as(&self, other: &CallTracker) -> bool {
-        self.graph.numbers_blocks_as(&other.graph)
+        self.flow.graph.numbers_blocks_as(&other.flow.graph)
     }
 
     /// Bytes that it takes, roughly.
     pub(in crate::hooks) fn bytes(&self) -> u64 {
-        let threads = self.others.values().chain([&self.thread]).map(Thread::bytes);
-        self.graph.bytes() + threads.sum::<u64>() + size_of_val(&*self.dumped) as u64
+        let others = self.others.values().map(|(thread, _)| thread.bytes());
+        let threads = self.flow.thread.bytes() + others.sum::<u64>();
+        self.flow.graph.bytes() + self.misses.bytes() + threads + size_of_val(&*self.dumped) as u64
     }
 
     /// Numbers the blocks of the graph that the part does not have yet.
@@ -93,18 +90,22 @@ impl CallTracker {
         numbering: &mut Numbering,
         plans: &[Arc<Plan>],
     ) {
-        for number in part.index().entries.len()..self.graph.blocks.len() {
-            let Some(&block) = self.graph.blocks.get(number) else { return };
+        let graph = &mut self.flow.graph;
+        for number in part.index().entries.len()..graph.blocks.len() {
+            let Some(&block) = graph.blocks.get(number) else { return };
             if let Some(plan) = plans.get(block.plan.0 as usize) {
                 part.add_plan(plan, None);
                 numbering.push(block.plan);
                 if block.uncollected {
                     part.leave_last_out();
                 }
-                let references = part.always_referenced(number).as_ref().map(RecordReferences::of);
-                self.graph.set_references(number as BlockId, references);
+                let index = part.index();
+                let references = |iterates| RecordReferences::of(&index.references(number, iterates));
+                let varying = index.repeats(number).map(|slot| Varying { slot, at_zero: references(false) });
+                graph.set_references(number as BlockId, references(true), varying);
             }
         }
+        self.flow.numbered = graph.blocks.len();
     }
 
     /// Sets all costs to zero; calls that have not returned cost from here on.
@@ -115,26 +116,37 @@ impl CallTracker {
 
     /// Begins a part: nothing of it has been spent.
     fn begin_part(&mut self) {
-        self.since_dump = 0;
-        self.graph.zero();
-        self.others.values_mut().chain([&mut self.thread]).for_each(|thread| thread.ledger.zero());
+        self.flow.since_dump = 0;
+        self.flow.graph.zero();
+        self.misses.zero();
+        let running = (&mut self.flow.thread, &mut self.ledger);
+        let others = self.others.values_mut().map(|(thread, ledger)| (thread, ledger));
+        for (thread, ledger) in others.chain([running]) {
+            thread.ledger.zero();
+            ledger.zero();
+        }
     }
 
     /// Goes on with another thread.
     pub(in crate::hooks) fn switch(&mut self, task: u32) {
         let Some(before) = self.task.replace(task).filter(|before| *before != task) else { return };
-        let next = self.others.remove(&task).unwrap_or_else(|| Thread::new(self.rules));
-        self.others.insert(before, std::mem::replace(&mut self.thread, next));
+        let new = || (Thread::new(self.flow.rules), MissLedger::new(self.flow.rules.collect_at_start));
+        let (thread, ledger) = self.others.remove(&task).unwrap_or_else(new);
+        let thread = std::mem::replace(&mut self.flow.thread, thread);
+        self.others.insert(before, (thread, std::mem::replace(&mut self.ledger, ledger)));
     }
 
     /// Forgets all stacks: what comes is not counted for a while.
     pub(in crate::hooks) fn unwind(&mut self) {
-        let CallTracker { rules, graph, thread, others, demands, batch, .. } = self;
-        for thread in others.values_mut().chain([thread]) {
+        let CallTracker { flow, ledger, others, misses, batch, .. } = self;
+        let Flow { rules, graph, thread, demands, .. } = flow;
+        let others = others.values_mut().map(|(thread, ledger)| (thread, ledger));
+        for (thread, ledger) in others.chain([(thread, ledger)]) {
             Walker { rules: *rules, graph, thread, demands, batch }.leave_all();
-            thread.ledger.settle(batch, &mut Log::default(), graph);
+            ledger.settle(batch, &mut Log::default(), misses);
             // Calls that are not seen from here on have cost nothing of what was before.
             thread.ledger.zero();
+            ledger.zero();
         }
         *demands = Demands::default();
     }
@@ -151,7 +163,7 @@ impl CallTracker {
         for (count, dumped) in counts.iter_mut().zip(&self.dumped) {
             *count = count.since(dumped);
         }
-        now.graph.costs(part.index(), &counts, plans)
+        now.flow.graph.costs(&now.misses, part.index(), &counts, plans)
     }
 
     /// The parts that have been dumped.
@@ -170,7 +182,7 @@ impl CallTracker {
         self.dumped = counts;
         self.begin_part();
         // As Callgrind: calls that have cost nothing are not listed, and count in the next part.
-        for (arc, call) in self.graph.arcs.iter_mut().zip(&costs.calls) {
+        for (arc, call) in self.flow.graph.arcs.iter_mut().zip(&costs.calls) {
             arc.calls = if call.cost.ir == 0 { call.calls } else { 0 };
         }
         self.dumps.add(trigger, costs);
@@ -179,7 +191,7 @@ impl CallTracker {
     /// Does what the functions that were entered and left have asked for.
     #[cold]
     fn meet_demands(&mut self, part: &mut Part, plans: &[Arc<Plan>]) {
-        let demands: Demands = std::mem::take(&mut self.demands);
+        let demands: Demands = std::mem::take(&mut self.flow.demands);
         let (before, after) = demands.split();
         let late = demands.late.map(|(_, arc)| arc);
         self.recount(late, |calls| calls.saturating_sub(1));
@@ -189,7 +201,7 @@ impl CallTracker {
     }
 
     fn recount(&mut self, arc: Option<ArcId>, count: impl Fn(u64) -> u64) {
-        if let Some(arc) = arc.and_then(|arc| self.graph.arcs.get_mut(arc as usize)) {
+        if let Some(arc) = arc.and_then(|arc| self.flow.graph.arcs.get_mut(arc as usize)) {
             arc.calls = count(arc.calls);
         }
     }
@@ -213,15 +225,16 @@ impl CallTracker {
     /// in the calls that it is in, but its own instructions count to its function after it; where
     /// they are collected no longer, or not yet, not at all.
     pub(in crate::hooks) fn collect(&mut self, what: Collection, part: &mut Part, plans: &[Arc<Plan>]) {
-        let asking = self.thread.last_block().filter(|_| self.walker().collects());
+        let asking = self.flow.thread.last_block();
+        let asking = asking.filter(|_| self.flow.walker(&mut self.batch).collects());
         let asking = asking.map(|block| block as usize);
         asking.iter().for_each(|block| part.take_execution_back(*block));
         match what {
             Collection::Dump(reason) => self.meet(Demand::Dump(Trigger::Request(reason)), part, plans),
             Collection::Zero => self.meet(Demand::Zero, part, plans),
             Collection::Toggle => {
-                self.walker().toggle();
-                self.thread.ledger.settle(&mut self.batch, part.log(), &mut self.graph);
+                self.flow.walker(&mut self.batch).toggle();
+                self.ledger.settle(&mut self.batch, part.log(), &mut self.misses);
                 return;
             }
         }
@@ -259,7 +272,6 @@ impl CallTracker {
     }
 
     /// Walks records, which `simulate` has simulated.
-    #[inline(always)]
     fn walk_with<'w>(
         &mut self,
         simulate: &mut impl FnMut(&mut Part, &[u64], &[BlockId], Option<u64>),
@@ -269,88 +281,43 @@ impl CallTracker {
         let mut instructions = 0;
         // Those of the batch are at its beginning.
         let mut unsettled = words;
-        while let Some(&word) = words.first() {
-            let header = Header::of(word);
-            let Some((record, next)) = words.split_at_checked(1 + header.slots) else { break };
+        loop {
+            let (followed, rest, stop) = self.flow.follow(&mut self.batch, plans, words);
+            simulate(part, unsettled, self.batch.blocks(), stop.pc());
+            self.ledger.settle(&mut self.batch, part.log(), &mut self.misses);
+            (instructions, words, unsettled) = (instructions + followed, rest, rest);
+            let record = words.first().map(|&word| Header::of(word));
+            let record = record.and_then(|header| Some((header, words.split_at_checked(1 + header.slots)?)));
+            let Some((header, (record, next))) = record else { break };
             let slots = record.get(1..).unwrap_or_default();
-            let dumps = self.rules.dump_every > 0 && self.since_dump >= self.rules.dump_every;
-            let follows = if dumps { None } else { self.walker().follow(header.plan) };
-            let (block, collects) = match follows {
-                Some(block) => (block, true),
-                None => {
-                    if Control::is(header) {
-                        break;
+            match stop {
+                Stop::Full => continue,
+                Stop::Control => break,
+                Stop::Special { .. } if self.flow.dumps() => {
+                    self.dump(part, plans, Trigger::Instructions(self.flow.rules.dump_every));
+                    self.flow.since_dump = 0;
+                    continue;
+                }
+                Stop::Special { .. } => {
+                    let plan = plans.get(header.plan.0 as usize);
+                    if let Some(between) = plan.and_then(|plan| plan.between) {
+                        let sp = slots.first().copied().unwrap_or_default();
+                        self.flow.walker(&mut self.batch).between(between, sp);
                     }
-                    let Some(plan) = plans.get(header.plan.0 as usize) else { break };
-                    let facts = plan.calls.as_ref().filter(|_| header.instructions > 0);
-                    if dumps {
-                        self.settle(simulate, part, unsettled, Some(plan.pc));
-                        unsettled = words;
-                        self.dump(part, plans, Trigger::Instructions(self.rules.dump_every));
-                        self.since_dump = 0;
-                    }
-                    let Some(facts) = facts else {
-                        // It is no block.
-                        self.settle(simulate, part, unsettled, Some(plan.pc));
-                        if let Some(between) = plan.between {
-                            self.walker().between(between, slots.first().copied().unwrap_or_default());
-                        }
-                        (words, unsettled) = (next, next);
-                        instructions += header.instructions;
-                        self.since_dump += header.instructions;
-                        continue;
-                    };
-                    let begun = self.walker().begin((header.plan, plan), facts);
-                    if !self.demands.is_empty() {
-                        self.settle(simulate, part, unsettled, Some(plan.pc));
-                        unsettled = words;
+                    self.flow.since_dump += header.instructions;
+                    unsettled = next;
+                }
+                Stop::Begun { block, collects, .. } => {
+                    if !self.flow.demands.is_empty() {
                         self.meet_demands(part, plans);
                     }
                     self.number_blocks(part, numbering, plans);
-                    begun
+                    self.flow.pass(&mut self.batch, (block, collects), header, slots);
                 }
-            };
-            words = next;
-            instructions += header.instructions;
-            self.since_dump += header.instructions;
-            let Some(step) = self.graph.step(block) else { break };
-            self.thread.step(step.sp, slots);
-            if step.varies {
-                let references = RecordReferences::of(&part.referenced(block as usize, slots));
-                self.batch.add(block, Some(&references).filter(|_| collects));
-            } else {
-                self.batch.add(block, Some(&step.references).filter(|_| collects));
             }
-            if self.batch.is_full() {
-                self.settle(simulate, part, unsettled, None);
-                unsettled = words;
-            }
+            (instructions, words) = (instructions + header.instructions, next);
         }
-        self.settle(simulate, part, unsettled, None);
         (instructions, words)
-    }
-
-    /// Has the records of the batch simulated, which `words` begin with, and settles what they
-    /// cost. The next record begins at `next`, if that is known.
-    fn settle(
-        &mut self,
-        simulate: &mut impl FnMut(&mut Part, &[u64], &[BlockId], Option<u64>),
-        part: &mut Part,
-        words: &[u64],
-        next: Option<u64>,
-    ) {
-        simulate(part, words, self.batch.blocks(), next);
-        self.thread.ledger.settle(&mut self.batch, part.log(), &mut self.graph);
-    }
-
-    fn walker(&mut self) -> Walker<'_> {
-        Walker {
-            rules: self.rules,
-            graph: &mut self.graph,
-            thread: &mut self.thread,
-            demands: &mut self.demands,
-            batch: &mut self.batch,
-        }
     }
 }
 

@@ -4,13 +4,14 @@
 
 mod short_way;
 
+use crate::hooks::callgraph::batch::{Batch, Change, Spending};
 use crate::hooks::callgraph::costs::{ArcId, BlockId, ContextId};
 use crate::hooks::callgraph::dumps::{Demand, Demands, Trigger};
 use crate::hooks::callgraph::facts::{Actions, Between, CallFacts, CodePlace, Leave, Section};
 use crate::hooks::callgraph::graph::{Block, Graph, Hint, UNSEEN, Way};
-use crate::hooks::callgraph::ledger::{Batch, Change, Ledger, Spending};
+use crate::hooks::callgraph::ledger::Ledger;
 use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::callgraph::sums::Sum;
+use crate::hooks::callgraph::sums::{Missed, References};
 use crate::hooks::plan::Plan;
 use crate::hooks::record::PlanId;
 
@@ -119,8 +120,9 @@ impl Thread {
 
     /// Bytes that it takes, roughly.
     pub(super) fn bytes(&self) -> u64 {
-        let frames = self.frames.len() * (size_of::<Frame>() + size_of::<Sum>());
-        let levels = self.interrupted.len() * (size_of::<Level>() + size_of::<Sum>());
+        let frames = self.frames.len() * (size_of::<Frame>() + size_of::<ArcId>());
+        let level = size_of::<Level>() + size_of::<References>() + size_of::<Missed>();
+        let levels = self.interrupted.len() * level;
         (frames + levels + self.active.len() * 4) as u64
     }
 
@@ -173,10 +175,11 @@ impl Walker<'_> {
         self.note(Change::None);
     }
 
-    /// Notes a change of the stack, which is as it is after it.
+    /// Enters a change of the stack in the ledger. The stack is as it is after it.
+    #[inline]
     fn note(&mut self, change: Change) {
         let spending = Spending { collects: self.collects(), skipped: self.thread.now.nonskipped };
-        self.batch.note(change, spending);
+        self.thread.ledger.change(self.batch, self.graph, change, spending);
     }
 
     /// Follows what happens between two blocks, after which the stack pointer is `sp`.
@@ -433,14 +436,14 @@ impl Walker<'_> {
         let change = match self.thread.frames.last_mut().filter(same) {
             Some(top) => {
                 top.times += 1;
-                Change::PushAgain
+                arc.map_or(Change::None, Change::PushAgain)
             }
             None => {
                 let frame = Frame { arc, sp, returns_to, times: 1, nonskipped, context, depth };
                 self.thread.frames.push(frame);
                 match arc {
                     None => Change::None,
-                    Some(_) if from & UNSEEN == 0 => Change::Push,
+                    Some(arc) if from & UNSEEN == 0 => Change::Push(arc),
                     Some(_) => Change::PushUnseen,
                 }
             }

@@ -1,13 +1,55 @@
 //! The short way from block to block: control goes as it went the last time, which takes a few
 //! comparisons to know. All else is [`Walker::begin`].
 
+use crate::hooks::callgraph::batch::Change;
 use crate::hooks::callgraph::costs::BlockId;
 use crate::hooks::callgraph::graph::{CallArc, Step, Way};
-use crate::hooks::callgraph::ledger::Change;
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
-use crate::hooks::record::PlanId;
+use crate::hooks::record::{Header, PlanId};
 
 impl Walker<'_> {
+    /// Follows jumps that are no calls, as far as they go the way that they have gone before, and
+    /// adds their records to the batch. Returns the number of their instructions and the words that
+    /// are left. Many records are such, and all that this needs is in registers.
+    #[inline(always)]
+    pub(in crate::hooks::callgraph) fn stay<'w>(&mut self, words: &'w [u64]) -> (u64, &'w [u64]) {
+        if self.thread.now.toggled == self.rules.collect_at_start {
+            return (0, words);
+        }
+        let Thread { now, frames, sp, ledger, .. } = &mut *self.thread;
+        let steps = self.graph.steps();
+        let Some(mut last) = now.block.and_then(|block| steps.get(block as usize)) else { return (0, words) };
+        let top = frames.last().map_or(u64::MAX, |top| top.sp);
+        let highest =
+            top.min(now.interrupts_at.map_or(u64::MAX, |interrupted| interrupted.saturating_sub(1)));
+        let (mut block, mut after, mut instructions, mut rest) = (now.block, *sp, 0, words);
+        for _ in 0..self.batch.room() {
+            if last.way != Way::Stays || after > highest {
+                break;
+            }
+            let Some((&word, tail)) = rest.split_first() else { break };
+            let header = Header::of(word);
+            let mut next = last.next;
+            let Some(mut step) = steps.get(next as usize) else { break };
+            if step.plan != header.plan {
+                next = last.other;
+                let Some(other) = steps.get(next as usize) else { break };
+                step = other;
+            }
+            let Some((slots, tail)) = tail.split_at_checked(header.slots) else { break };
+            if step.plan != header.plan || step.varies {
+                break;
+            }
+            after = step.sp.after(after, slots);
+            ledger.refer(&step.references);
+            self.batch.add(next);
+            (block, last, rest) = (Some(next), step, tail);
+            instructions += header.instructions;
+        }
+        (now.block, *sp) = (block, after);
+        (instructions, rest)
+    }
+
     /// Follows control to the next block of a plan as [`Self::begin`], if it comes the way that it
     /// came last. That is the usual case.
     #[inline(always)]
@@ -66,7 +108,7 @@ impl Walker<'_> {
         now.depth += u32::from(context != Some(entered));
         (now.context, now.nonskipped) = (Some(entered), None);
         frames.push(Frame { arc: Some(arc), sp, returns_to, times: 1, nonskipped, context, depth });
-        self.note(Change::Push);
+        self.note(Change::Push(arc));
         Some(())
     }
 

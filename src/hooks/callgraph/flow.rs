@@ -1,0 +1,138 @@
+//! Flow of control through the records of an account: the stack of the thread that runs, the graph,
+//! and the references, all of which need no simulator.
+
+use std::sync::Arc;
+
+use crate::hooks::callgraph::batch::Batch;
+use crate::hooks::callgraph::costs::BlockId;
+use crate::hooks::callgraph::dumps::Demands;
+use crate::hooks::callgraph::graph::Graph;
+use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
+use crate::hooks::control::Control;
+use crate::hooks::plan::Plan;
+use crate::hooks::record::Header;
+
+/// Stack, graph and references.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) rules: CallRules,
+    pub(super) graph: Graph,
+    /// The thread that runs.
+    pub(super) thread: Thread,
+    /// Demands of the functions that were entered and left since the last block.
+    pub(super) demands: Demands,
+    /// Instructions since the last dump.
+    pub(super) since_dump: u64,
+    /// Blocks of the graph that the simulators have.
+    pub(super) numbered: usize,
+}
+
+/// Reason why following records has ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stop {
+    /// The batch is full, or no words are left.
+    Full,
+    /// The words that are left begin with a block that control has been followed to, and that the
+    /// simulators have to be told of first, or whose function demands something.
+    Begun { pc: u64, block: BlockId, collects: bool },
+    /// They begin with a block before which costs are dumped, or with something that is no block.
+    Special { pc: u64 },
+    /// They begin with an instruction to the consumers, or with nothing that is known.
+    Control,
+}
+
+impl Stop {
+    /// The address that control has reached, if it is known.
+    pub(super) fn pc(self) -> Option<u64> {
+        match self {
+            Stop::Begun { pc, .. } | Stop::Special { pc } => Some(pc),
+            Stop::Full | Stop::Control => None,
+        }
+    }
+}
+
+impl Flow {
+    /// Nothing has run.
+    pub(super) fn new(rules: CallRules) -> Flow {
+        Flow {
+            rules,
+            graph: Graph::default(),
+            thread: Thread::new(rules),
+            demands: Demands::default(),
+            since_dump: 0,
+            numbered: 0,
+        }
+    }
+
+    /// The stack, to be walked on.
+    pub(super) fn walker<'a>(&'a mut self, batch: &'a mut Batch) -> Walker<'a> {
+        let Flow { rules, graph, thread, demands, .. } = self;
+        Walker { rules: *rules, graph, thread, demands, batch }
+    }
+
+    /// True if costs are to be dumped before the next block.
+    pub(super) fn dumps(&self) -> bool {
+        self.rules.dump_every > 0 && self.since_dump >= self.rules.dump_every
+    }
+
+    /// Follows records, and adds them to the batch. Returns the number of their instructions, the
+    /// words that are left, and the reason why it ends.
+    #[inline(never)]
+    pub(super) fn follow<'w>(
+        &mut self,
+        batch: &mut Batch,
+        plans: &[Arc<Plan>],
+        mut words: &'w [u64],
+    ) -> (u64, &'w [u64], Stop) {
+        let mut instructions = 0;
+        let stop = loop {
+            if self.rules.dump_every == 0 {
+                let (stayed, rest) = self.walker(batch).stay(words);
+                (instructions, words) = (instructions + stayed, rest);
+            }
+            let Some(&word) = words.first().filter(|_| batch.room() > 0) else { break Stop::Full };
+            let header = Header::of(word);
+            let Some((record, next)) = words.split_at_checked(1 + header.slots) else { break Stop::Control };
+            let dumps = self.dumps();
+            let follows = if dumps { None } else { self.walker(batch).follow(header.plan) };
+            let (block, collects) = match follows {
+                Some(block) => (block, true),
+                None => {
+                    let plan = plans.get(header.plan.0 as usize).filter(|_| !Control::is(header));
+                    let Some(plan) = plan else { break Stop::Control };
+                    let facts = plan.calls.as_ref().filter(|_| header.instructions > 0 && !dumps);
+                    let Some(facts) = facts else { break Stop::Special { pc: plan.pc } };
+                    let (block, collects) = self.walker(batch).begin((header.plan, plan), facts);
+                    if !self.demands.is_empty() || self.graph.blocks.len() > self.numbered {
+                        break Stop::Begun { pc: plan.pc, block, collects };
+                    }
+                    (block, collects)
+                }
+            };
+            words = next;
+            instructions += header.instructions;
+            self.pass(batch, (block, collects), header, record.get(1..).unwrap_or_default());
+        };
+        self.thread.ledger.settle();
+        (instructions, words, stop)
+    }
+
+    /// Passes the record of a block that control has been followed to.
+    #[inline(always)]
+    pub(super) fn pass(
+        &mut self,
+        batch: &mut Batch,
+        (block, collects): (BlockId, bool),
+        header: Header,
+        slots: &[u64],
+    ) {
+        self.since_dump += header.instructions;
+        let Some(step) = self.graph.step(block) else { return };
+        self.thread.step(step.sp, slots);
+        batch.add(block);
+        if collects {
+            let unusual = if step.varies { self.graph.unusual(block, slots) } else { None };
+            self.thread.ledger.refer(unusual.unwrap_or(&step.references));
+        }
+    }
+}
