@@ -313,8 +313,13 @@ impl Streams {
         self.front.as_ref().filter(|_| self.is_typed(stream)).map_or(0, |front| front.typed())
     }
 
-    /// Waits until something can be read or written, or the user asks for something: EINTR.
+    /// Waits until something can be read or written, or the user asks for something: EINTR. For
+    /// what is not open for it there is no waiting, which would never end: the operation fails.
     fn wait_for(&self, fd: BorrowedFd<'_>, what: PollFlags) -> Result<PollFlags, Errno> {
+        let wrong = if what == PollFlags::IN { OFlags::WRONLY } else { OFlags::RDONLY };
+        if rustix::fs::fcntl_getfl(fd)? & OFlags::RWMODE == wrong {
+            return Ok(PollFlags::empty());
+        }
         loop {
             let mut fds = [PollFd::new(&fd, what)];
             match poll(&mut fds, Some(&SLICE)) {

@@ -13,6 +13,7 @@ int main(void)
     T(read, 0, buf, sizeof buf);
     T(read, 0, buf, sizeof buf);
     T(write, 0, buf, 1);
+    T(read, 1, buf, 1);
 
     long fd = T(open, "f", O_RDWR | O_CREAT, 0644);
     T(write, fd, "0123456789", 10);
