@@ -48,8 +48,10 @@ impl Errno {
     pub const EIDRM: Errno = Errno(43);
     pub const EBADR: Errno = Errno(53);
     pub const ENODATA: Errno = Errno(61);
+    pub const ETIME: Errno = Errno(62);
     pub const EPROTO: Errno = Errno(71);
     pub const EOVERFLOW: Errno = Errno(75);
+    pub const EBADFD: Errno = Errno(77);
     pub const ENOTSOCK: Errno = Errno(88);
     pub const EDESTADDRREQ: Errno = Errno(89);
     pub const EMSGSIZE: Errno = Errno(90);

@@ -8,6 +8,7 @@ pub(crate) mod errno_names;
 pub(crate) mod fs;
 pub(crate) mod futex;
 pub(crate) mod inotify;
+pub(crate) mod io_uring;
 pub(crate) mod ipc;
 pub(crate) mod mm;
 pub(crate) mod mqueue;

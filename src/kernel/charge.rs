@@ -50,6 +50,7 @@ impl Kernel {
         self.task_charge.update(running)
             + self.files.charged()
             + self.fs.charged()
+            + self.requests.bytes()
             + self.ipc.charged_in_all()
     }
 

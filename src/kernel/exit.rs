@@ -116,6 +116,7 @@ impl Kernel {
             self.unschedule(task);
         }
         self.drop_call(task, mem);
+        self.cancel_requests(task, mem);
         let held = &mut self.tasks[task];
         held.state = TaskState::Dead;
         let (process, tid) = (held.shared.process, held.tid);

@@ -72,7 +72,12 @@ pub struct FdTable {
     owner: u32,
     /// Descriptors that the table has room for, as Linux counts it: it grows and never shrinks.
     size: usize,
+    /// A description that `LENT` names while an operation of io_uring(7) goes on.
+    lent: Option<FileNo>,
 }
+
+/// The number of a registered file of io_uring(7), for the operation that is about it.
+pub(crate) const LENT: i32 = i32::MIN;
 
 /// Room of a table that never held a descriptor above it, `NR_OPEN_DEFAULT` of Linux.
 const NR_OPEN_DEFAULT: usize = 64;
@@ -90,7 +95,7 @@ impl FdTable {
 
     /// A table without descriptors.
     pub(super) fn empty() -> FdTable {
-        FdTable { slots: Vec::new(), in_use: InUse::default(), owner: 0, size: NR_OPEN_DEFAULT }
+        FdTable { slots: Vec::new(), in_use: InUse::default(), owner: 0, size: NR_OPEN_DEFAULT, lent: None }
     }
 
     /// The same descriptors in another table.
@@ -105,8 +110,16 @@ impl FdTable {
 
     /// A descriptor; EBADF.
     pub(crate) fn slot(&self, fd: i32) -> Result<Slot, Errno> {
+        if let (LENT, Some(file)) = (fd, self.lent) {
+            return Ok(Slot { file, cloexec: false });
+        }
         let slot = usize::try_from(fd).ok().and_then(|at| self.slots.get(at).copied());
         slot.flatten().ok_or(Errno::EBADF)
+    }
+
+    /// Has `LENT` name a description, or nothing.
+    pub(crate) fn lend(&mut self, file: Option<FileNo>) {
+        self.lent = file;
     }
 
     /// The description that a descriptor refers to; EBADF.

@@ -140,6 +140,7 @@ impl Kernel {
         self.end_other_tasks(mem);
         self.take_over_leader();
         let task = self.current();
+        self.cancel_requests(task, mem);
         self.release_memory_of(task, mem);
         self.unshare_mm();
         self.unshare_files();

@@ -23,6 +23,7 @@ use crate::kernel::pids::Pids;
 use crate::kernel::process::{EndedProcess, Process, Status};
 use crate::kernel::procfs::tasks::TaskTable;
 use crate::kernel::random::Random;
+use crate::kernel::requests::Requests;
 use crate::kernel::sched::{Scheduler, TaskState};
 use crate::kernel::signal::handlers::SignalHandlers;
 use crate::kernel::signal::queued::Queued;
@@ -84,6 +85,8 @@ pub struct Kernel {
     pub fs: FileSystem,
     /// Open file descriptions, which descriptors of every table refer to.
     pub(crate) files: Descriptions,
+    /// Requests of io_uring(7) that wait.
+    pub(crate) requests: Requests,
     /// System V shared memory, semaphores and message queues.
     pub(crate) ipc: Ipcs,
     /// The host's standard streams.
@@ -195,6 +198,7 @@ impl Kernel {
             fs_contexts,
             fs,
             files: standard_streams(),
+            requests: Requests::default(),
             ipc: Ipcs::default(),
             streams: Streams::new(config),
             clock: Clock::default(),

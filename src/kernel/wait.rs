@@ -74,6 +74,9 @@ impl Kernel {
         // Timers may have gone off since the call looked.
         self.wake_queues();
         self.wake_for_signals(task);
+        if !self.requests.ready(task).is_empty() && self.tasks[task].state == TaskState::Sleeping {
+            self.make_ready(task);
+        }
     }
 
     /// Gives the running task's turn to the next one; it stays runnable. What gives way to a higher
@@ -98,6 +101,7 @@ impl Kernel {
         (self.sched.all_looked, self.sched.host_looked) = (false, false);
         self.drop_call(self.current, mem);
         self.files.put_dropped(&mut self.fs, mem);
+        self.drop_requests(mem);
     }
 
     /// Gives up what the call of a task holds, which does not sleep.
@@ -138,13 +142,16 @@ impl Kernel {
         for task in sleepers {
             self.wake_task(task, Wake::Event);
         }
+        if !self.requests.is_empty() {
+            self.wake_requests(key);
+        }
     }
 
     /// Wakes those whose queues have woken since the last time.
     pub(crate) fn wake_queues(&mut self) {
         let woken = self.fs.queues.take_woken();
         let (locks, leases) = self.files.take_freed();
-        if self.sched.has_sleepers() {
+        if self.sched.has_sleepers() || !self.requests.is_empty() {
             let queues = woken.into_iter().map(WaitKey::Queue);
             let locks = locks.into_iter().map(WaitKey::Lock);
             for key in queues.chain(locks).chain(leases.into_iter().map(WaitKey::Lease)) {
@@ -156,7 +163,7 @@ impl Kernel {
     /// Wakes a task that sleeps, if a signal that is pending for it interrupts its call.
     pub(crate) fn wake_for_signals(&mut self, task: TaskId) {
         let Task { state, call, .. } = &self.tasks[task];
-        let (asked, killable) = (call.signals, call.killable);
+        let (asked, killable) = (call.signals | self.requests.signals(task), call.killable);
         if *state != TaskState::Sleeping {
             return;
         }

@@ -357,7 +357,7 @@ fn get_attribute(
 }
 
 /// getxattr(2).
-fn getxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult {
+pub(super) fn getxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     get_attribute(ctx, name, (buf, size), |fs, caller| target(fs, caller, FDCWD, &path, 0))
 }
@@ -369,7 +369,7 @@ fn lgetxattr(ctx: &mut Ctx, [path, name, buf, size, ..]: [u64; 6]) -> SysResult 
 }
 
 /// fgetxattr(2).
-fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
+pub(super) fn fgetxattr(ctx: &mut Ctx, [fd, name, buf, size, ..]: [u64; 6]) -> SysResult {
     get_attribute(ctx, name, (buf, size), |_, caller| of_fd_or_cwd(caller, fd))
 }
 
@@ -455,7 +455,7 @@ fn change_attribute(
 }
 
 /// setxattr(2).
-fn setxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+pub(super) fn setxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
     let (name, value, flags) = new_attribute(ctx, args)?;
     let path = get_path(ctx.mem, args[0])?;
     change_attribute(ctx, &name, Some(&value), flags, |fs, caller| target(fs, caller, FDCWD, &path, 0))
@@ -471,7 +471,7 @@ fn lsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
 }
 
 /// fsetxattr(2).
-fn fsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
+pub(super) fn fsetxattr(ctx: &mut Ctx, args: [u64; 6]) -> SysResult {
     let (name, value, flags) = new_attribute(ctx, args)?;
     change_attribute(ctx, &name, Some(&value), flags, |_, caller| of_fd_or_cwd(caller, args[0]))
 }

@@ -199,20 +199,37 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
         return Err(Errno::EINVAL.into());
     }
     let (from, to) = (ctx.pin_opened(from as i32)?, ctx.pin_opened(to as i32)?);
-    let pipes = (pipe_of(ctx, from), pipe_of(ctx, to));
-    if (pipes.0.is_some() && from_at != 0) || (pipes.1.is_some() && to_at != 0) {
+    if (pipe_of(ctx, from).is_some() && from_at != 0) || (pipe_of(ctx, to).is_some() && to_at != 0) {
         return Err(Errno::ESPIPE.into());
     }
-    let (from_start, to_start) = (get_offset(ctx, from_at)?, get_offset(ctx, to_at)?);
+    let starts = (get_offset(ctx, from_at)?, get_offset(ctx, to_at)?);
+    let done = splice_between(ctx, (from, to), starts, len, flags)?;
+    put_offset(ctx, from_at, starts.0, done)?;
+    put_offset(ctx, to_at, starts.1, done)?;
+    Ok(done)
+}
+
+/// Moves bytes between two descriptions, one of which is a pipe, from these offsets on.
+pub(super) fn splice_between(
+    ctx: &mut Ctx,
+    (from, to): (FileNo, FileNo),
+    (from_start, to_start): (Option<u64>, Option<u64>),
+    len: u64,
+    flags: u32,
+) -> SysResult {
+    let pipes = (pipe_of(ctx, from), pipe_of(ctx, to));
+    if (pipes.0.is_some() && from_start.is_some()) || (pipes.1.is_some() && to_start.is_some()) {
+        return Err(Errno::ESPIPE.into());
+    }
     ends(ctx, from, to)?;
     let nonblocking =
         |ctx: &Ctx, file| flags & SPLICE_F_NONBLOCK != 0 || flags_of(ctx, file) & O_NONBLOCK != 0;
     let (source, target) = (Side { file: from, at: from_start }, Side { file: to, at: to_start });
-    let done = match pipes {
-        (Some(a), Some(b)) if a == b => return Err(Errno::EINVAL.into()),
+    match pipes {
+        (Some(a), Some(b)) if a == b => Err(Errno::EINVAL.into()),
         (Some(a), Some(b)) => {
             let nonblocking = nonblocking(ctx, from) || nonblocking(ctx, to);
-            copy(ctx, [from, to], |files, cx| files.pipe_to_pipe(cx, a, b, len, nonblocking))?
+            copy(ctx, [from, to], |files, cx| files.pipe_to_pipe(cx, a, b, len, nonblocking))
         }
         (Some(pipe), None) => {
             let able = to_start.is_none() || seekable(ctx, to);
@@ -221,7 +238,7 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
             }
             verify_area(ctx, target, len)?;
             let nonblocking = nonblocking(ctx, from);
-            copy(ctx, [from, to], |files, cx| files.pipe_to_file(cx, pipe, target, len, nonblocking))?
+            copy(ctx, [from, to], |files, cx| files.pipe_to_file(cx, pipe, target, len, nonblocking))
         }
         (None, Some(pipe)) => {
             let able = from_start.is_none() || seekable(ctx, from);
@@ -230,17 +247,14 @@ fn splice(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 6]) -> Sy
             }
             verify_area(ctx, source, len)?;
             let nonblocking = nonblocking(ctx, to);
-            copy(ctx, [from, to], |files, cx| files.file_to_pipe(cx, source, pipe, len, nonblocking))?
+            copy(ctx, [from, to], |files, cx| files.file_to_pipe(cx, source, pipe, len, nonblocking))
         }
-        (None, None) => return Err(Errno::EINVAL.into()),
-    };
-    put_offset(ctx, from_at, from_start, done)?;
-    put_offset(ctx, to_at, to_start, done)?;
-    Ok(done)
+        (None, None) => Err(Errno::EINVAL.into()),
+    }
 }
 
 /// tee(2): copies from pipe to pipe and takes nothing out.
-fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
+pub(super) fn tee(ctx: &mut Ctx, [from, to, len, flags, ..]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
     if flags & !SPLICE_F_ALL != 0 {
         return Err(Errno::EINVAL.into());
@@ -312,7 +326,7 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
 }
 
 /// ftruncate(2).
-fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
+pub(super) fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
     if len > i64::MAX as u64 {
         return Err(Errno::EINVAL.into());
     }
@@ -325,7 +339,7 @@ fn ftruncate(ctx: &mut Ctx, [fd, len, ..]: [u64; 6]) -> SysResult {
 }
 
 /// fallocate(2).
-fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
+pub(super) fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
     let (file, mode) = (ctx.opened(fd as i32)?, mode as u32);
     if at > i64::MAX as u64 || len > i64::MAX as u64 || len == 0 {
         return Err(Errno::EINVAL.into());
@@ -345,7 +359,7 @@ fn fallocate(ctx: &mut Ctx, [fd, mode, at, len, ..]: [u64; 6]) -> SysResult {
 }
 
 /// fsync(2), fdatasync(2).
-fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+pub(super) fn fsync(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     let file = ctx.opened(fd as i32)?;
     operate(ctx, file, |open, cx| Ok(open.ops.sync(cx)?))?;
     Ok(0)
@@ -359,7 +373,7 @@ fn syncfs(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
 }
 
 /// sync_file_range(2).
-fn sync_file_range(ctx: &mut Ctx, [fd, at, len, flags, ..]: [u64; 6]) -> SysResult {
+pub(super) fn sync_file_range(ctx: &mut Ctx, [fd, at, len, flags, ..]: [u64; 6]) -> SysResult {
     const ALL: u32 = 7;
     let file = ctx.opened(fd as i32)?;
     let end = (at as i64).checked_add(len as i64);
@@ -376,7 +390,7 @@ fn sync(_: &mut Ctx, _: [u64; 6]) -> SysResult {
 }
 
 /// posix_fadvise(2): advice is checked and not taken.
-fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
+pub(super) fn fadvise64(ctx: &mut Ctx, [fd, _, len, advice, ..]: [u64; 6]) -> SysResult {
     let file = ctx.opened(fd as i32)?;
     operate(ctx, file, |open, cx| Ok(open.ops.advise(cx)?))?;
     if advice as u32 > 5 || (len as i64) < 0 {

@@ -11,6 +11,7 @@ use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx, SysResult};
+use crate::syscalls::io_uring;
 use crate::syscalls::seccomp;
 use crate::syscalls::strace::lines as strace;
 use crate::syscalls::{table, vsyscall};
@@ -75,7 +76,10 @@ pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn
 /// were.
 pub(crate) fn resume(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
     match kernel.task().call.number {
-        Some(number) => serve(kernel, cpu, mem, number),
+        Some(number) => match io_uring::submit::work(kernel, cpu, mem) {
+            Some(action) => action,
+            None => serve(kernel, cpu, mem, number),
+        },
         None => interrupt(kernel, cpu, mem),
     }
 }
@@ -185,6 +189,9 @@ pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut d
     }
     if let Some(number) = kernel.task_mut().returned.take() {
         return Action::Returned(number);
+    }
+    if let Some(action) = io_uring::submit::work(kernel, cpu, mem) {
+        return action;
     }
     let delivered = kernel.deliver_pending(cpu, mem);
     settle(kernel, cpu, mem, delivered)

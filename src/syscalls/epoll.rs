@@ -46,7 +46,7 @@ fn epoll_create1(ctx: &mut Ctx, [flags, ..]: [u64; 6]) -> SysResult {
 }
 
 /// epoll_ctl(2). What never blocks, such as regular files, is EPERM.
-fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
+pub(super) fn epoll_ctl(ctx: &mut Ctx, [epfd, op, fd, event, ..]: [u64; 6]) -> SysResult {
     let op = u64::from(op as u32);
     let event: [u8; EVENT] = if op == EPOLL_CTL_DEL { [0; EVENT] } else { get_array(ctx.mem, event)? };
     let (outer, file) = (ctx.opened(epfd as i32)?, ctx.opened(fd as i32)?);

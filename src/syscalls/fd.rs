@@ -74,7 +74,7 @@ fn duplicate(ctx: &mut Ctx, fd: i32, cloexec: bool, min: u64) -> SysResult {
 }
 
 /// close(2).
-fn close(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
+pub(super) fn close(ctx: &mut Ctx, [fd, ..]: [u64; 6]) -> SysResult {
     ctx.kernel.close(fd as i32, ctx.mem)?;
     Ok(0)
 }

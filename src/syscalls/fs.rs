@@ -75,7 +75,7 @@ fn creat(ctx: &mut Ctx, [path, mode, ..]: [u64; 6]) -> SysResult {
 }
 
 /// openat(2).
-fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult {
+pub(super) fn openat(ctx: &mut Ctx, [dirfd, path, flags, mode, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     openat_path(ctx, dirfd, &path, flags as u32, mode, 0)
 }
@@ -161,7 +161,7 @@ pub(super) fn wait_for_partner(ctx: &mut Ctx, file: FileNo, path: &[u8], flags: 
 const OPENAT2_FLAGS: u64 = 0o37_777_703;
 
 /// openat2(2).
-fn openat2(ctx: &mut Ctx, [dirfd, path, how, size, ..]: [u64; 6]) -> SysResult {
+pub(super) fn openat2(ctx: &mut Ctx, [dirfd, path, how, size, ..]: [u64; 6]) -> SysResult {
     if size < 24 {
         return Err(Errno::EINVAL.into());
     }
@@ -284,7 +284,7 @@ fn make(ctx: &mut Ctx, dirfd: u64, path: u64, what: &Make, mode: u64) -> SysResu
 }
 
 /// mkdirat(2).
-fn mkdirat(ctx: &mut Ctx, [dirfd, path, mode, ..]: [u64; 6]) -> SysResult {
+pub(super) fn mkdirat(ctx: &mut Ctx, [dirfd, path, mode, ..]: [u64; 6]) -> SysResult {
     make(ctx, dirfd, path, &Make::Dir, mode)
 }
 
@@ -319,7 +319,7 @@ fn unlink(ctx: &mut Ctx, [path, ..]: [u64; 6]) -> SysResult {
 }
 
 /// unlinkat(2).
-fn unlinkat(ctx: &mut Ctx, [dirfd, path, flags, ..]: [u64; 6]) -> SysResult {
+pub(super) fn unlinkat(ctx: &mut Ctx, [dirfd, path, flags, ..]: [u64; 6]) -> SysResult {
     if flags as u32 & !AT_REMOVEDIR != 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -345,7 +345,7 @@ fn renameat(ctx: &mut Ctx, [from_dir, from, to_dir, to, ..]: [u64; 6]) -> SysRes
 }
 
 /// renameat2(2).
-fn renameat2(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
+pub(super) fn renameat2(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
     let known = RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT;
     let alone = flags & (RENAME_NOREPLACE | RENAME_WHITEOUT) == 0;
@@ -366,7 +366,7 @@ fn link(ctx: &mut Ctx, [from, to, ..]: [u64; 6]) -> SysResult {
 }
 
 /// linkat(2). AT_EMPTY_PATH names the file of a descriptor, so a file without a name can get one.
-fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
+pub(super) fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
     if flags & !(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH) != 0 {
         return Err(Errno::EINVAL.into());
@@ -390,7 +390,7 @@ fn symlink(ctx: &mut Ctx, [target, path, ..]: [u64; 6]) -> SysResult {
 }
 
 /// symlinkat(2).
-fn symlinkat(ctx: &mut Ctx, [target, dirfd, path, ..]: [u64; 6]) -> SysResult {
+pub(super) fn symlinkat(ctx: &mut Ctx, [target, dirfd, path, ..]: [u64; 6]) -> SysResult {
     let target = get_path(ctx.mem, target)?;
     if target.is_empty() {
         return Err(Errno::ENOENT.into());

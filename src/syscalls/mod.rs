@@ -17,6 +17,7 @@ mod fs;
 mod futex;
 mod handle;
 mod io;
+mod io_uring;
 mod ioctl;
 mod iovec;
 mod ipc;

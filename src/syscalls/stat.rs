@@ -129,7 +129,7 @@ fn newfstatat(ctx: &mut Ctx, [dirfd, path, buf, flags, ..]: [u64; 6]) -> SysResu
 }
 
 /// statx(2): the basic fields and the mount, whatever is asked for. There is no time of birth.
-fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResult {
+pub(super) fn statx(ctx: &mut Ctx, [dirfd, path, flags, mask, buf, _]: [u64; 6]) -> SysResult {
     let (flags, mask) = (flags as u32, mask as u32);
     let known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE;
     let refused = flags & AT_STATX_SYNC_TYPE == AT_STATX_SYNC_TYPE || mask & STATX_RESERVED != 0;

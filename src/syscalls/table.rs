@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
-    adjtime, aio, attr, copy, dir, epoll, event, exec, fd, fs, futex, handle, io, ioctl, ipc, lock, mm, net,
-    pipe, poll, process, sched, seccomp, signal, stat, system, time,
+    adjtime, aio, attr, copy, dir, epoll, event, exec, fd, fs, futex, handle, io, io_uring, ioctl, ipc, lock,
+    mm, net, pipe, poll, process, sched, seccomp, signal, stat, system, time,
 };
 
 /// Families of calls, each with its rows in the file that serves it.
@@ -24,6 +24,9 @@ const FAMILIES: &[&[Row]] = &[
     futex::ROWS,
     handle::ROWS,
     io::ROWS,
+    io_uring::enter::ROWS,
+    io_uring::register::ROWS,
+    io_uring::setup::ROWS,
     ioctl::ROWS,
     ipc::mqueue::ROWS,
     ipc::msg::ROWS,

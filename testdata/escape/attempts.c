@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <linux/openat2.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -123,9 +124,58 @@ static void way_attributes(const char *path)
     (void)!syscall(SYS_setxattr, path, "user.mark", "x", 1, 0);
     count = readlink(path, buf, sizeof buf); if (count > 0) look(buf, count, path);
 }
+/* Operations of a ring, which no filter of system calls sees. */
+static struct io_uring_params ring; static int ring_fd = -1; static char *ring_at; static struct io_uring_sqe *sqes;
+static unsigned *word(unsigned at) { return (unsigned *)(ring_at + at); }
+static int ring_made(void)
+{
+    memset(&ring, 0, sizeof ring); ring_fd = syscall(425, 8, &ring); if (ring_fd < 0) return 0;
+    ring_at = mmap(0, ring.sq_off.array + ring.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, IORING_OFF_SQ_RING);
+    sqes = mmap(0, ring.sq_entries * sizeof *sqes, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, IORING_OFF_SQES);
+    return ring_at != MAP_FAILED && sqes != MAP_FAILED;
+}
+static int ring_do(struct io_uring_sqe sqe)
+{
+    unsigned tail = *word(ring.sq_off.tail), at = tail & (ring.sq_entries - 1), head = *word(ring.cq_off.head);
+    sqes[at] = sqe; word(ring.sq_off.array)[at] = at; *word(ring.sq_off.tail) = tail + 1;
+    static struct __kernel_timespec soon = { 0, 1000000 }; struct io_uring_getevents_arg wait = { .ts = (uintptr_t)&soon };
+    syscall(426, ring_fd, 1, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &wait, sizeof wait);
+    if (head == *word(ring.cq_off.tail)) return -1;
+    *word(ring.cq_off.head) = head + 1;
+    return ((struct io_uring_cqe *)(ring_at + ring.cq_off.cqes))[head & (ring.cq_entries - 1)].res;
+}
+#define RING(name, ...) ring_do((struct io_uring_sqe){ .opcode = IORING_OP_##name, __VA_ARGS__ })
+#define TO(text) .addr = (uintptr_t)(text)
+#define AND(text) .addr2 = (uintptr_t)(text)
+static void ring_drain(int fd, const char *how)
+{
+    if (fd < 0) return;
+    int ends[2], count = RING(READ, .fd = fd, TO(buf), .len = sizeof buf); if (count > 0) look(buf, count, how);
+    pipe(ends); if (RING(SPLICE, .fd = ends[1], .off = -1, .splice_fd_in = fd, .splice_off_in = 0, .len = 4096) > 0) drain(ends[0], how);
+    syscall(427, ring_fd, IORING_REGISTER_FILES, &fd, 1);
+    count = RING(READ, .flags = IOSQE_FIXED_FILE, TO(buf), .len = sizeof buf); if (count > 0) look(buf, count, how);
+    syscall(427, ring_fd, IORING_UNREGISTER_FILES, 0, 0);
+    RING(WRITE, .fd = fd, TO("changed"), .len = 7); RING(FALLOCATE, .fd = fd, .addr = 9); drain(fd, how);
+}
+static void way_uring(const char *path)
+{
+    if (!ring_made()) return;
+    static const unsigned flags[] = { O_RDONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_CREAT, O_RDONLY | O_DIRECTORY }; struct statx stx;
+    int dirs[] = { AT_FDCWD, 9, open("/", O_PATH), open("/proc/self/root", O_PATH) };
+    for (int d = 0; d < 4; d++) {
+        for (int i = 0; i < 5; i++) ring_drain(RING(OPENAT, .fd = dirs[d], TO(path), .open_flags = flags[i], .len = 0666), path);
+        for (uint64_t how = 0; how < 64; how = how * 2 + !how) { struct open_how with = { .flags = O_RDONLY, .resolve = how }; ring_drain(RING(OPENAT2, .fd = dirs[d], TO(path), AND(&with), .len = sizeof with), path); }
+        stx.stx_size = 0; if (!RING(STATX, .fd = dirs[d], TO(path), AND(&stx), .len = STATX_ALL) && stx.stx_size == 4321) leak(path);
+        if (!RING(LINKAT, .fd = dirs[d], TO(path), .len = AT_FDCWD, AND("taken"), .hardlink_flags = AT_SYMLINK_FOLLOW)) way_open("taken");
+        if (!RING(RENAMEAT, .fd = dirs[d], TO(path), .len = AT_FDCWD, AND("taken"))) way_open("taken");
+        RING(RENAMEAT, .fd = AT_FDCWD, TO("mine"), .len = dirs[d], AND(path)); RING(SYMLINKAT, .fd = dirs[d], TO("/"), AND(path)); RING(MKDIRAT, .fd = dirs[d], TO(path), .len = 0777); RING(UNLINKAT, .fd = dirs[d], TO(path));
+    }
+    if (RING(GETXATTR, TO("user.mark"), AND(buf), .len = sizeof buf, .addr3 = (uintptr_t)path) > 0) look(buf, sizeof buf, path);
+    RING(SETXATTR, TO("user.mark"), AND("x"), .len = 1, .addr3 = (uintptr_t)path);
+}
 static const struct { const char *name; void (*go)(const char *); } WAYS[] = {
     { "open", way_open }, { "write", way_write }, { "truncate", way_truncate }, { "O_PATH", way_path }, { "openat2", way_openat2 },
-    { "mmap", way_map }, { "names", way_names }, { "exec", way_exec }, { "attributes", way_attributes },
+    { "mmap", way_map }, { "names", way_names }, { "exec", way_exec }, { "attributes", way_attributes }, { "io_uring", way_uring },
 };
 
 /* Everything else, one function for each. */
@@ -255,10 +305,32 @@ static void pass_descriptor(void)
     for (int fd = 3; fd < 40; fd++) { struct msghdr message = { .msg_iov = &one, .msg_iovlen = 1, .msg_control = control, .msg_controllen = CMSG_SPACE(4) }; struct cmsghdr *head = CMSG_FIRSTHDR(&message); head->cmsg_level = SOL_SOCKET; head->cmsg_type = SCM_RIGHTS; head->cmsg_len = CMSG_LEN(4); memcpy(CMSG_DATA(head), &fd, 4);
         if (fd != 9 && fd != pair[0] && fd != pair[1] && sendmsg(pair[0], &message, MSG_DONTWAIT) >= 0) leak("a descriptor of the host was passed"); }
 }
+static void ring_connect(struct sockaddr *to, socklen_t len, const char *how)
+{
+    for (int type = SOCK_STREAM; type <= SOCK_SEQPACKET; type++) {
+        int fd = RING(SOCKET, .fd = to->sa_family, .off = type); if (fd < 0) fd = socket(to->sa_family, type, 0); if (fd < 0) continue;
+        if (!RING(CONNECT, .fd = fd, TO(to), .off = len) && type != SOCK_DGRAM) leak(how);
+        RING(SEND, .fd = fd, TO("hello"), .len = 5); struct iovec one = { "hello", 5 }; struct msghdr message = { to, len, &one, 1 }; RING(SENDMSG, .fd = fd, TO(&message)); close(fd);
+    }
+}
 static void uring(void)
 {
-    char params[120] = { 0 }; int fd = syscall(425, 8, params); if (fd < 0) return;
-    void *ring = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); (void)ring; syscall(426, fd, 1, 1, 1, 0, 0); syscall(427, fd, 0, 0, 0); leak("io_uring");
+    if (!ring_made()) return;
+    struct sockaddr_in in = { AF_INET, htons(atoi(getenv("PORT"))), { htonl(INADDR_LOOPBACK) } }; struct sockaddr_un un = { AF_UNIX, "sock" }, name = { AF_UNIX };
+    strcpy(name.sun_path + 1, getenv("ABSTRACT")); socklen_t len = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name.sun_path + 1);
+    ring_connect((void *)&in, sizeof in, "tcp by a ring"); ring_connect((void *)&un, sizeof un, "a socket's name by a ring"); ring_connect((void *)&name, len, "an abstract socket by a ring");
+    for (int fd = 3; fd < 40; fd++) if (fd != 9 && fd != ring_fd && RING(FSYNC, .fd = fd) != -EBADF) leak("a descriptor of the host was in a ring");
+    for (int bit = 12; bit < 40; bit++) { char *at = mmap(0, 1 << 16, PROT_READ, MAP_SHARED, ring_fd, 1ull << bit); if (at != MAP_FAILED) munmap(at, 1 << 16); }
+    /* Entries and indices of every kind; what they do is done by the call of their name. */
+    uint64_t state = 1;
+    for (int round = 0; round < 3000; round++) {
+        struct io_uring_sqe sqe; unsigned char *byte = (void *)&sqe;
+        for (unsigned i = 0; i < sizeof sqe; i++) { state = state * 6364136223846793005u + 1442695040888963407u; byte[i] = round % 3 && i > 1 ? 0 : state >> 56; }
+        sqe.opcode = round % 64; sqe.flags = round % 7 ? 0 : sqe.flags; if (round % 2) sqe.addr = (uintptr_t)(round % 4 == 1 ? secret : buf), sqe.fd = AT_FDCWD;
+        if (sqe.opcode == IORING_OP_CLOSE) sqe.fd = -1;
+        ring_do(sqe);
+        if (round % 50 == 0) { *word(ring.sq_off.tail) += round; *word(ring.cq_off.head) -= round; word(ring.sq_off.array)[round % 8] = state; *word(ring.sq_off.ring_mask) = state; }
+    }
 }
 static void old_aio(void) { unsigned long context = 0; if (!syscall(SYS_io_setup, 8, &context)) { int fd = open(secret, O_RDONLY); (void)fd; } syscall(SYS_io_submit, context, 1, (void *)-1); syscall(SYS_io_destroy, context); }
 static void privileged(void)

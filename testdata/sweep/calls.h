@@ -75,6 +75,14 @@ static void make_timer(void)
     must(syscall(SYS_timer_create, CLOCK_MONOTONIC, &none, &id) == 0 && id == 0, "timer_create");
 }
 
+/* Makes a ring of io_uring under this number. */
+enum { RING = 199 };
+static void make_ring(void)
+{
+    int params[30] = {0}, fd = (int)syscall(SYS_io_uring_setup, 4, params);
+    must(fd >= 0 && dup2(fd, RING) == RING, "io_uring_setup");
+}
+
 static const struct call calls[] = {
     C(read, FD(rw), OUT(64), SIZE(64)),
     C(write, FD(rw), TEXT("0123456789abcdef"), SIZE(16)),
@@ -387,6 +395,11 @@ static const struct call calls[] = {
     C(io_submit, OUT(8), NUM(0), OUT(8)),
     C(io_cancel, OUT(8), OUT(64), OUT(32)),
     C(io_pgetevents, OUT(8), NUM(0), NUM(1), OUT(32), MILLISECOND, IN(0, 8)),
+    C(io_uring_setup, NUM(4), IN4(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+    L(io_uring_enter, "descriptor", FD(rw), NUM(0), NUM(0), BITS(0), IN(0), SIZE(8)),
+    WITH(make_ring, io_uring_enter, FIXED(RING), NUM(0), NUM(0), BITS(1), IN(0), SIZE(8)),
+    L(io_uring_register, "descriptor", FD(rw), NUM(0), OUT(64), NUM(1)),
+    WITH(make_ring, io_uring_register, FIXED(RING), LIST(0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 100), IN(PAY_OUT, 16), NUM(1)),
     C(epoll_create, NUM(1)),
     C(remap_file_pages, MEM(file), LENGTH(4096), NUM(0), NUM(0), BITS(0)),
     A(set_tid_address, OUT(4)),

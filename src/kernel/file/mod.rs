@@ -12,6 +12,7 @@ pub(crate) mod epoll;
 pub(crate) mod error;
 pub(crate) mod eventfd;
 pub(crate) mod inotify;
+pub(crate) mod io_uring;
 pub(crate) mod lease;
 pub(crate) mod locks;
 pub(crate) mod mqueue;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
-use crate::guest::{GuestCpu, GuestMemory, SpaceId};
+use crate::guest::{GuestCpu, GuestMemory, ObjectId, SpaceId};
 use crate::kernel::arena::ProcessId;
 use crate::kernel::clock::Clock;
 use crate::kernel::cred::Credentials;
@@ -160,6 +160,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// The same to be looked at: none for other kinds.
     fn signal_mask(&self) -> u64 {
         0
+    }
+
+    /// The ring behind the description, io_uring_setup(2).
+    fn ring(&self) -> Option<QueueId> {
+        None
     }
 
     /// The queue that wakes when something becomes ready. A kind without one is asked again and
@@ -354,6 +359,12 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// Bytes for a shared mapping, which may ever be written if `write`.
     fn map_shared(&self, _cx: &mut FileContext, _write: bool) -> Result<Source, Errno> {
         Err(Errno::ENODEV)
+    }
+
+    /// The memory that a ring shares at an offset, for a mapping of so many bytes; `None` for other
+    /// kinds.
+    fn map_ring(&self, _cx: &mut FileContext, _offset: u64, _len: u64) -> Option<Result<ObjectId, Errno>> {
+        None
     }
 
     /// Opens a kind without `link_target` once more.

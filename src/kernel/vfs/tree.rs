@@ -11,6 +11,7 @@ use crate::abi::fs::*;
 use crate::abi::inotify::IN_DELETE_SELF;
 use crate::guest::GuestMemory;
 use crate::kernel::cred::User;
+use crate::kernel::io_uring::Rings;
 use crate::kernel::mqueue::Mqueues;
 use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::table::Net;
@@ -72,6 +73,8 @@ pub struct FileSystem {
     pub(crate) queues: WaitQueues,
     pub(crate) net: Net,
     pub(crate) timer_fds: TimerFds,
+    /// Rings of io_uring_setup(2).
+    pub(crate) rings: Rings,
     /// POSIX message queues.
     pub(crate) mqueues: Mqueues,
     pub(crate) notify: Notify,
@@ -120,6 +123,7 @@ impl FileSystem {
             queues: WaitQueues::default(),
             net: Net::default(),
             timer_fds: TimerFds::default(),
+            rings: Rings::default(),
             mqueues: Mqueues::default(),
             notify: Notify::default(),
             host_clock: HostClock::now(),
@@ -139,7 +143,7 @@ impl FileSystem {
             (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
-        let waiting = self.queues.bytes() + self.timer_fds.bytes() + self.notify.bytes();
+        let waiting = self.queues.bytes() + self.timer_fds.bytes() + self.rings.bytes() + self.notify.bytes();
         self.nodes.charged()
             + tables
             + self.pipes.charged()

@@ -85,7 +85,7 @@ fn mincore(ctx: &mut Ctx, [addr, len, vec, ..]: [u64; 6]) -> SysResult {
 }
 
 /// madvise(2).
-fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn madvise(ctx: &mut Ctx, [addr, len, advice, ..]: [u64; 6]) -> SysResult {
     let advice = advice as u32;
     match advice {
         // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED, FREE REMOVE DONTFORK DOFORK MERGEABLE

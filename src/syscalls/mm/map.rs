@@ -10,6 +10,7 @@ use crate::guest::{
     USER_END, VmFlags, page_down, page_up,
 };
 use crate::kernel::vfs::image::Source;
+use crate::kernel::vfs::node::ANON_DEV;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::mm::limits;
 use crate::syscalls::mm::populate::populate;
@@ -228,6 +229,19 @@ fn file_behind(
     }
     if prot.allows(Prot::EXEC) && cx.fs.mounts.flags(open.mount) & MS_NOEXEC != 0 {
         return Err(Errno::EPERM);
+    }
+    if let Some(found) = open.ops.map_ring(&mut cx, offset, len) {
+        let (object, path) = (found?, "anon_inode:[io_uring]".into());
+        if !shared {
+            return Err(Errno::EINVAL);
+        }
+        return Ok(Behind {
+            backing: Backing::Shared { object, offset: 0 },
+            file: Some(FileId { path, inode: 1, device: ANON_DEV }),
+            object: None,
+            may_write: true,
+            writer: false,
+        });
     }
     let private = open.map_source(&mut cx, prot.allows(Prot::EXEC))?;
     let (source, may_write) = match (private.source, shared) {

@@ -207,7 +207,10 @@ fn send(ctx: &mut Ctx, socket: Socket, header: &Header, flags: u32, index: u64) 
 }
 
 /// sendto(2).
-fn sendto(ctx: &mut Ctx, [fd, buf, len, flags, name, name_len]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn sendto(
+    ctx: &mut Ctx,
+    [fd, buf, len, flags, name, name_len]: [u64; 6],
+) -> SysResult {
     let socket = socket_at(ctx, fd)?;
     if name != 0 && name_len as u32 == 0 && socket.family.is_inet() && !socket.is_tcp() {
         return Err(Errno::EINVAL.into());
@@ -218,7 +221,7 @@ fn sendto(ctx: &mut Ctx, [fd, buf, len, flags, name, name_len]: [u64; 6]) -> Sys
 }
 
 /// sendmsg(2).
-fn sendmsg(ctx: &mut Ctx, [fd, msg, flags, ..]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn sendmsg(ctx: &mut Ctx, [fd, msg, flags, ..]: [u64; 6]) -> SysResult {
     if flags as u32 & MSG_CMSG_COMPAT != 0 {
         return Err(Errno::EINVAL.into());
     }
@@ -321,7 +324,10 @@ fn sender(socket: Socket, incoming: &Incoming) -> Vec<u8> {
 }
 
 /// recvfrom(2).
-fn recvfrom(ctx: &mut Ctx, [fd, buf, len, flags, name, name_len]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn recvfrom(
+    ctx: &mut Ctx,
+    [fd, buf, len, flags, name, name_len]: [u64; 6],
+) -> SysResult {
     let socket = socket_at(ctx, fd)?;
     let pieces = [(buf, len.min(MAX_RW_COUNT))];
     let received = receive(ctx, socket, &pieces, flags as u32, 0)?;
@@ -361,7 +367,7 @@ fn receive_header(ctx: &mut Ctx, socket: Socket, addr: u64, flags: u32, index: u
 }
 
 /// recvmsg(2).
-fn recvmsg(ctx: &mut Ctx, [fd, msg, flags, ..]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn recvmsg(ctx: &mut Ctx, [fd, msg, flags, ..]: [u64; 6]) -> SysResult {
     if flags as u32 & MSG_CMSG_COMPAT != 0 {
         return Err(Errno::EINVAL.into());
     }

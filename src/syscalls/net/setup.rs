@@ -117,7 +117,7 @@ fn give_descriptor(ctx: &mut Ctx, id: SockId, flags: u32) -> SysResult {
 }
 
 /// socket(2).
-fn socket(ctx: &mut Ctx, [family, kind, protocol, ..]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn socket(ctx: &mut Ctx, [family, kind, protocol, ..]: [u64; 6]) -> SysResult {
     let kind = kind as u32;
     if kind & !(SOCK_TYPE_MASK | FLAGS) != 0 {
         return Err(Errno::EINVAL.into());
@@ -257,7 +257,7 @@ fn accept(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
 }
 
 /// accept4(2).
-fn accept4(ctx: &mut Ctx, [fd, addr, len, flags, ..]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn accept4(ctx: &mut Ctx, [fd, addr, len, flags, ..]: [u64; 6]) -> SysResult {
     let flags = flags as u32;
     ctx.pin_opened(fd as i32)?;
     if flags & !FLAGS != 0 {
@@ -281,7 +281,7 @@ fn accept4(ctx: &mut Ctx, [fd, addr, len, flags, ..]: [u64; 6]) -> SysResult {
 }
 
 /// connect(2).
-fn connect(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn connect(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
     ctx.pin_opened(fd as i32)?;
     let bytes = get_address(ctx, addr, len)?;
     let socket = socket_at(ctx, fd)?;
@@ -370,7 +370,7 @@ fn getpeername(ctx: &mut Ctx, [fd, addr, len, ..]: [u64; 6]) -> SysResult {
 }
 
 /// shutdown(2).
-fn shutdown(ctx: &mut Ctx, [fd, how, ..]: [u64; 6]) -> SysResult {
+pub(in crate::syscalls) fn shutdown(ctx: &mut Ctx, [fd, how, ..]: [u64; 6]) -> SysResult {
     let socket = socket_at(ctx, fd)?;
     let how = u64::from(how as u32);
     if how > SHUT_RDWR {

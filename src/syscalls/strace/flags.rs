@@ -82,6 +82,23 @@ pub(super) const HOW: Names = &[
 pub(super) const EPOLL_CTL: Names = &[
     (1, "EPOLL_CTL_ADD"), (2, "EPOLL_CTL_DEL"), (3, "EPOLL_CTL_MOD"),
 ];
+/// Flags of io_uring_enter(2).
+#[rustfmt::skip]
+pub(super) const IO_URING_ENTER: Names = &[
+    (1, "IORING_ENTER_GETEVENTS"), (2, "IORING_ENTER_SQ_WAKEUP"), (4, "IORING_ENTER_SQ_WAIT"),
+    (8, "IORING_ENTER_EXT_ARG"), (16, "IORING_ENTER_REGISTERED_RING"),
+    (32, "IORING_ENTER_ABS_TIMER"), (64, "IORING_ENTER_EXT_ARG_REG"), (128, "IORING_ENTER_NO_IOWAIT"),
+];
+/// Commands of io_uring_register(2).
+#[rustfmt::skip]
+pub(super) const IO_URING_REGISTER: Names = &[
+    (0, "IORING_REGISTER_BUFFERS"), (1, "IORING_UNREGISTER_BUFFERS"),
+    (2, "IORING_REGISTER_FILES"), (3, "IORING_UNREGISTER_FILES"), (4, "IORING_REGISTER_EVENTFD"),
+    (5, "IORING_UNREGISTER_EVENTFD"), (6, "IORING_REGISTER_FILES_UPDATE"),
+    (7, "IORING_REGISTER_EVENTFD_ASYNC"), (8, "IORING_REGISTER_PROBE"),
+    (9, "IORING_REGISTER_PERSONALITY"), (10, "IORING_UNREGISTER_PERSONALITY"),
+    (11, "IORING_REGISTER_RESTRICTIONS"), (12, "IORING_REGISTER_ENABLE_RINGS"),
+];
 /// Clocks.
 #[rustfmt::skip]
 pub(super) const CLOCKS: Names = &[

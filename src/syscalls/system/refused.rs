@@ -42,8 +42,6 @@ const fn absent(number: u16, name: &'static str) -> Row {
     refused(number, name, enosys, "ENOSYS")
 }
 
-const NO_IO_URING: &str = "ENOSYS, as in a kernel without io_uring";
-
 const fn forbidden(number: u16, name: &'static str) -> Row {
     refused(number, name, eperm, "EPERM")
 }
@@ -86,9 +84,6 @@ pub(crate) const ROWS: &[Row] = &[
     absent(323, "userfaultfd"),
     absent(335, "uretprobe"),
     absent(336, "uprobe"),
-    refused(425, "io_uring_setup", enosys, NO_IO_URING),
-    refused(426, "io_uring_enter", enosys, NO_IO_URING),
-    refused(427, "io_uring_register", enosys, NO_IO_URING),
     forbidden(428, "open_tree"),
     forbidden(429, "move_mount"),
     forbidden(430, "fsopen"),
