@@ -14,6 +14,7 @@ pub(crate) mod mm;
 pub(crate) mod mqueue;
 pub(crate) mod net;
 pub(crate) mod process;
+pub(crate) mod ptrace;
 pub(crate) mod random;
 pub(crate) mod resource;
 pub(crate) mod sched;

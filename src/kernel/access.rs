@@ -73,8 +73,18 @@ impl Kernel {
         let cred = &task.cred;
         let (user, shared) = (cred.uid.real, &mut process.pending);
         let unkillable = false; // nothing is delivered here
-        let signals =
-            Signals { task: &mut task.signals, shared, of_others, unkillable, handlers, user, queued };
+        let (traced, traps) = (task.tracing.trace.is_some(), false);
+        let signals = Signals {
+            task: &mut task.signals,
+            shared,
+            of_others,
+            traced,
+            traps,
+            unkillable,
+            handlers,
+            user,
+            queued,
+        };
         (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pid, pgid, size_limit })
     }
 

@@ -3,7 +3,7 @@
 use crate::abi::errno::Errno;
 use crate::abi::process::*;
 use crate::abi::signal::signo::{SIGCHLD, SIGCONT};
-use crate::kernel::arena::ProcessId;
+use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::process::{JobNews, Usage};
 use crate::kernel::state::Kernel;
 
@@ -39,14 +39,39 @@ impl Kernel {
     /// WSTOPPED and WCONTINUED say which. `None` if there are none yet; ECHILD if none can come.
     pub(crate) fn news_of_child(&mut self, which: Which, options: u32) -> Result<Option<News>, Errno> {
         let mut can_come = false;
+        let here = self.task().shared.process;
+        let tracees = self.tracees(options);
+        let mut told = Vec::new();
         for child in self.process().children.clone() {
-            if !self.is_asked_for(child, which, options) {
+            let leader = self.processes[child].leader;
+            let tracer = self.tracing_process(leader);
+            let is_traced = tracer == Some(here) && tracees.contains(&leader);
+            if !is_traced && !self.is_asked_for(child, which, options) {
                 continue;
             }
+            if is_traced {
+                told.push(leader);
+                if self.is_tracee_asked_for(leader, which) {
+                    let (news, later) = self.news_of_tracee(leader, options);
+                    if news.is_some() {
+                        return Ok(news);
+                    }
+                    can_come |= later;
+                }
+            }
             let held = &self.processes[child];
-            can_come |= held.ended.is_none() || held.waits_for_namespace || options & WEXITED != 0;
+            can_come |= held.ended.is_none() || !self.is_waitable(child) || options & WEXITED != 0;
             if let Some(news) = self.take_news(child, options) {
                 return Ok(Some(news));
+            }
+        }
+        for tracee in tracees.into_iter().filter(|tracee| !told.contains(tracee)) {
+            if self.is_tracee_asked_for(tracee, which) {
+                let (news, later) = self.news_of_tracee(tracee, options);
+                if news.is_some() {
+                    return Ok(news);
+                }
+                can_come |= later;
             }
         }
         if can_come { Ok(None) } else { Err(Errno::ECHILD) }
@@ -66,9 +91,23 @@ impl Kernel {
         named && kind && mine
     }
 
+    /// Tells if a tracee is among those that are asked for: of whatever kind it is.
+    fn is_tracee_asked_for(&self, task: TaskId, which: Which) -> bool {
+        let held = &self.tasks[task];
+        let process = &self.processes[held.shared.process];
+        match which {
+            Which::All => true,
+            Which::Pid(pid) => held.tid == pid,
+            Which::Group(pgid) => process.pgid == pgid,
+            Which::Process(id) => held.shared.process == id && process.leader == task,
+        }
+    }
+
     fn take_news(&mut self, child: ProcessId, options: u32) -> Option<News> {
         let held = &self.processes[child];
-        let ended = held.ended.filter(|_| !held.waits_for_namespace);
+        // The end of who is traced is for the tracer first.
+        let traced = self.tasks[held.leader].tracing.trace.is_some();
+        let ended = held.ended.filter(|_| self.is_waitable(child) && !traced);
         let (status, code, value) = match (ended, held.news) {
             (Some(status), _) if options & WEXITED != 0 => {
                 let (code, value) = status.code_and_value();

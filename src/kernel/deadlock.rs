@@ -3,7 +3,7 @@
 use crate::kernel::arena::TaskId;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::locks::{Holder, Record};
-use crate::kernel::sched::WaitKey;
+use crate::kernel::sched::{TaskState, WaitKey};
 use crate::kernel::state::Kernel;
 
 /// Most processes in a circle that is looked for, `MAX_DEADLK_ITERATIONS`.
@@ -42,13 +42,32 @@ impl Kernel {
             let at = at.map_or(String::new(), |key| format!(" {key}"));
             (id, format!("task {} of process {pid} ({name}): {}{at}", task.tid, task.call.what))
         };
-        self.sched.asleep().map(text).collect()
+        let traced = |id: TaskId| {
+            let task = &self.tasks[id];
+            let pid = self.processes[task.shared.process].pid;
+            let name = String::from_utf8_lossy(task.name());
+            let tracer = task.tracing.trace.as_ref().and_then(|trace| self.tasks.get(trace.tracer));
+            let tracer = tracer.map_or(String::new(), |tracer| format!(", task {}", tracer.tid));
+            (id, format!("task {} of process {pid} ({name}): stopped for its tracer{tracer}", task.tid))
+        };
+        self.sched.asleep().map(text).chain(self.stopped_for_tracers().map(traced)).collect()
+    }
+
+    /// The tasks that have stopped for their tracers.
+    fn stopped_for_tracers(&self) -> impl Iterator<Item = TaskId> {
+        self.live().filter(|task| self.tasks[*task].state == TaskState::Traced)
+    }
+
+    /// Tells if a task has stopped for its tracer.
+    pub(super) fn is_anybody_traced(&self) -> bool {
+        self.stopped_for_tracers().next().is_some()
     }
 
     /// Describes for people a deadlock of all that sleep.
     pub(super) fn describe_deadlock(&self) -> String {
         let mut asleep = self.sched.asleep().map(|task| &self.tasks[task]);
-        if let (Some(only), None) = (asleep.next(), asleep.next()) {
+        let traced = self.is_anybody_traced();
+        if let (Some(only), None, false) = (asleep.next(), asleep.next(), traced) {
             return format!(
                 "{} would wait for ever: the program is the only process of the emulated machine; set a timer, or \
                  have another process wake it",

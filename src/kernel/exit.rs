@@ -55,7 +55,7 @@ impl Kernel {
             self.exit_process(status, cpu, mem);
         } else {
             self.note_end(task, status, cpu);
-            self.end_task(task, mem);
+            self.end_task(task, status, mem);
         }
     }
 
@@ -67,12 +67,12 @@ impl Kernel {
         for task in self.other_tasks().into_iter().chain([self.current()]) {
             self.note_end(task, status, cpu);
         }
-        self.end_other_tasks(mem);
+        self.end_other_tasks(status, mem);
         let (exe, argv) = (self.mm().exe.clone(), self.mm().argv.clone());
         let Process { pid, ppid, .. } = self.processes[process];
         let now = self.real_time(cpu).sec;
         self.exit_ipc(process, now, mem);
-        self.end_task(self.current(), mem);
+        self.end_task(self.current(), status, mem);
         self.end_process(process, status);
         if pid == PID {
             self.first_end = Some((status, cpu.instructions()));
@@ -103,14 +103,14 @@ impl Kernel {
     }
 
     /// Ends the other tasks of the process.
-    pub(super) fn end_other_tasks(&mut self, mem: &mut dyn GuestMemory) {
+    pub(super) fn end_other_tasks(&mut self, status: Status, mem: &mut dyn GuestMemory) {
         for task in self.other_tasks() {
-            self.end_task(task, mem);
+            self.end_task(task, status, mem);
         }
     }
 
     /// Ends a task of the running one's process, which lives in the same memory.
-    fn end_task(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
+    fn end_task(&mut self, task: TaskId, status: Status, mem: &mut dyn GuestMemory) {
         self.release_memory_of(task, mem);
         if task != self.current() {
             self.unschedule(task);
@@ -119,14 +119,16 @@ impl Kernel {
         self.cancel_requests(task, mem);
         let held = &mut self.tasks[task];
         held.state = TaskState::Dead;
+        held.tracing.stop = None;
         let (process, tid) = (held.shared.process, held.tid);
         self.release_objects(task, mem);
         self.leave_children(process, task);
         self.live_tasks -= 1;
+        self.tracer_ended(task);
         let process = &mut self.processes[process];
         process.tasks.retain(|other| *other != task);
         process.timers.task_ended(task);
-        if process.leader != task {
+        if process.leader != task && !self.keep_for_tracer(task, status) {
             self.remove_number(tid);
             self.graves.push(task);
         }
@@ -222,7 +224,10 @@ impl Kernel {
     }
 
     /// Tells those who wait for the end of a process.
-    fn tell_of_end(&mut self, process: ProcessId, status: Status) {
+    pub(super) fn tell_of_end(&mut self, process: ProcessId, status: Status) {
+        if !self.processes[process].zombies.is_empty() {
+            return; // with the last of them
+        }
         if let Some(queue) = self.processes[process].queue {
             self.files.process_ended(process, false);
             self.fs.queues.wake(queue, READABLE);
@@ -230,11 +235,22 @@ impl Kernel {
         self.tell_parent_of_end(process, status);
     }
 
+    /// Tells the parent of the end of a process, after its tracer.
+    pub(super) fn tell_of_end_again(&mut self, process: ProcessId) {
+        if let Some(status) = self.processes[process].ended {
+            self.tell_parent_of_end(process, status);
+        }
+    }
+
     /// Sends the signal of a process's end to its parent. Without a parent, or with one that does
     /// not want to wait, nothing is left of the process.
     fn tell_parent_of_end(&mut self, process: ProcessId, status: Status) {
         let held = &self.processes[process];
-        let (signo, pid) = (held.exit_signal, held.pid);
+        let (signo, pid, leader) = (held.exit_signal, held.pid, held.leader);
+        if let Some(tracer) = self.tracing_process(leader) {
+            let signo = if Some(tracer) == held.parent { signo } else { SIGCHLD };
+            return self.tell_of_traced_end(leader, tracer, signo, status.code_and_value());
+        }
         let Some(parent) = held.parent else {
             if pid != PID {
                 self.reap(process);
@@ -271,6 +287,7 @@ impl Kernel {
         if queue.is_some() {
             self.files.process_ended(process, true);
         }
+        self.unlink(leader);
         self.remove_number(pid);
         self.graves.push(leader);
         self.bury();
@@ -349,7 +366,9 @@ impl Kernel {
                 self.processes[id].children.push(child);
             }
             if let Some(status) = ended {
-                self.tell_parent_of_end(child, status);
+                if self.is_waitable(child) {
+                    self.tell_parent_of_end(child, status);
+                }
             } else {
                 self.hang_up_orphans(child, Some(process), false);
             }

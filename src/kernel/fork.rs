@@ -4,6 +4,7 @@
 use crate::abi::capability::{CAP_SYS_ADMIN, CAP_SYS_RESOURCE};
 use crate::abi::errno::Errno;
 use crate::abi::process::*;
+use crate::abi::ptrace::PTRACE_EVENT_VFORK_DONE;
 use crate::abi::resource::Resource;
 use crate::abi::signal::{AltStack, bit, signo::SIGKILL};
 use crate::guest::{GuestMemory, SpaceId};
@@ -84,6 +85,16 @@ impl Kernel {
         self.tasks.add(child);
         self.live_tasks += 1;
         self.pids.enter(tid, id);
+        let event = self.event_of_clone(has(CLONE_VFORK), exit_signal).filter(|_| !has(CLONE_UNTRACED));
+        if event.is_some() || has(CLONE_PTRACE) {
+            self.attach_child(id);
+        }
+        if let Some(event) = event {
+            self.event_of_child_is_due(event, tid);
+        }
+        if has(CLONE_VFORK) {
+            self.event_of_child_is_due(PTRACE_EVENT_VFORK_DONE, tid);
+        }
         self.make_ready(id);
         if has(CLONE_VFORK) {
             self.task_mut().vfork = Some(id);

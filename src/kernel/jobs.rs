@@ -124,7 +124,7 @@ impl Kernel {
         held.stopped = Some(signo);
         held.news = Some(JobNews::Stopped(signo));
         for task in held.tasks.clone() {
-            if self.tasks[task].state == TaskState::Runnable {
+            if !self.stop_traced(task) && self.tasks[task].state == TaskState::Runnable {
                 self.unschedule(task);
                 self.tasks[task].state = TaskState::Stopped;
             }
@@ -166,6 +166,9 @@ impl Kernel {
         let held = &self.processes[process];
         let (pid, uid) = (held.pid, self.tasks[held.leader].cred.uid.real);
         let Some(parent) = held.parent else { return };
+        if code == CLD_STOPPED && self.tracing_process(held.leader) == Some(parent) {
+            return; // it is told as the tracer
+        }
         let news = match code {
             CLD_CONTINUED => WaitKey::ContinuedChild(parent),
             _ => WaitKey::StoppedChild(parent),

@@ -9,6 +9,7 @@ use crate::kernel::cred::User;
 use crate::kernel::fasync::{Notice, Owner, Reason};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::mm::Places;
+use crate::kernel::process::Status;
 use crate::kernel::signal::deliver::Fate;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
@@ -101,6 +102,9 @@ impl Kernel {
     pub fn deliver_pending(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Result<(), Fate> {
         self.expire_timers(cpu);
         self.send_signals_of_files();
+        if self.task().tracing.trace.is_some() {
+            return self.deliver_traced(cpu, mem);
+        }
         while let Err(fate) = self.signals().deliver_pending(cpu, mem) {
             match fate {
                 Fate::Stopped(signo) if !self.stop_process(self.task().shared.process, signo) => {}
@@ -108,6 +112,33 @@ impl Kernel {
             }
         }
         Ok(())
+    }
+
+    /// Delivers what is pending for a traced task, whose tracer is told of each signal first.
+    fn deliver_traced(&mut self, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Result<(), Fate> {
+        let before = self.task_mut().signals.delivered.take();
+        loop {
+            if self.stops_for_trap(cpu) {
+                return Err(Fate::Traced);
+            }
+            match self.signals().deliver_pending(cpu, mem) {
+                Ok(()) => break,
+                Err(Fate::Trapped) => {
+                    let info = self.task_mut().signals.trapped.take();
+                    if info.is_some_and(|info| self.stops_for_signal(cpu, info)) {
+                        return Err(Fate::Traced);
+                    }
+                }
+                // The task takes part in its stop in the next round.
+                Err(Fate::Stopped(signo)) => {
+                    self.stop_process(self.task().shared.process, signo);
+                }
+                Err(fate) => return Err(fate),
+            }
+        }
+        let begun = self.task().signals.delivered;
+        self.task_mut().signals.delivered = begun.or(before);
+        if self.steps(cpu, begun.is_some()) { Err(Fate::Traced) } else { Ok(()) }
     }
 
     /// Turns a fault into its signal and delivers it.
@@ -120,6 +151,7 @@ impl Kernel {
         mem: &mut dyn GuestMemory,
         fault: Fault,
     ) -> Result<(), Fate> {
+        self.task_mut().orig_rax = u64::MAX;
         self.signals().raise_fault(cpu, fault);
         self.deliver_pending(cpu, mem)
     }
@@ -137,7 +169,8 @@ impl Kernel {
     /// `space`, which is a new one if others still use the old one, and `set_program` must follow.
     pub fn exec(&mut self, mem: &mut dyn GuestMemory) {
         self.note_resident(mem);
-        self.end_other_tasks(mem);
+        self.end_other_tasks(Status::exited(0), mem);
+        let tid = self.shown_tid_for_tracer();
         self.take_over_leader();
         let task = self.current();
         self.cancel_requests(task, mem);
@@ -146,6 +179,7 @@ impl Kernel {
         self.unshare_files();
         self.unshare_handlers();
         self.signals().exec();
+        self.executed_traced(tid);
         let process = self.process_mut();
         (process.executed, process.exit_signal) = (true, SIGCHLD);
         self.clear_timers(self.task().shared.process, false);
@@ -183,6 +217,7 @@ impl Kernel {
         }
         let tid = std::mem::replace(&mut self.task_mut().tid, pid);
         self.process_mut().leader = task;
+        self.unlink(leader);
         self.remove_number(tid);
         self.pids.enter(pid, task);
         self.graves.push(leader);
@@ -192,8 +227,9 @@ impl Kernel {
     /// Takes the credentials that the program at a file gives: its owner's, if the mode says so.
     /// True if they are more than those of the caller, AT_SECURE.
     pub fn exec_credentials(&mut self, mode: u32, owner: User) -> bool {
+        let is_unsafe = self.is_unsafe_to_exec();
         let task = self.task_mut();
-        let secure = task.cred.exec(mode, owner, task.no_new_privs);
+        let secure = task.cred.exec(mode, owner, task.no_new_privs || is_unsafe);
         task.exec(secure);
         secure
     }

@@ -39,6 +39,7 @@ mod pids;
 mod priority;
 pub(crate) mod process;
 pub(crate) mod procfs;
+pub(crate) mod ptrace;
 pub(crate) mod random;
 pub(crate) mod requests;
 pub(crate) mod sched;

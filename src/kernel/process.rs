@@ -126,6 +126,8 @@ pub struct Process {
     pub(crate) ended: Option<Status>,
     /// It has ended, but others of the PID namespace that it began have not.
     pub(crate) waits_for_namespace: bool,
+    /// Threads that have ended, of which their tracers are yet to be told by wait(2).
+    pub(crate) zombies: Vec<TaskId>,
     /// The signal that has stopped it, while it is stopped.
     pub(crate) stopped: Option<i32>,
     /// News for its parent beside its end.
@@ -188,6 +190,7 @@ impl Process {
             exit_signal: SIGCHLD,
             ended: None,
             waits_for_namespace: false,
+            zombies: Vec::new(),
             stopped: None,
             news: None,
             queue: None,

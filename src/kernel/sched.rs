@@ -32,6 +32,8 @@ pub enum TaskState {
     Sleeping,
     /// A signal has stopped it. It may be in a call, which goes on after SIGCONT.
     Stopped,
+    /// It has stopped for its tracer, ptrace(2).
+    Traced,
     /// It has ended.
     Dead,
 }
@@ -402,7 +404,7 @@ impl Scheduler {
             TaskState::Runnable => {
                 self.remove_ready(task);
             }
-            TaskState::Stopped | TaskState::Dead => {}
+            TaskState::Stopped | TaskState::Traced | TaskState::Dead => {}
         }
     }
 

@@ -50,7 +50,9 @@ impl Kernel {
         let all: Vec<TaskId> = [task].into_iter().chain(others).collect();
         let lets_through = |task: &TaskId| self.tasks[*task].signals.blocked & bit(signo) == 0;
         let handlers = &self.handlers[self.tasks[task].shared.handlers];
-        if handlers.stops(signo) && all.iter().any(lets_through) {
+        let traced = |task: &TaskId| self.tasks[*task].tracing.trace.is_some();
+        let any_traced = self.processes[process].tasks.iter().any(traced);
+        if handlers.stops(signo) && !any_traced && all.iter().any(lets_through) {
             let tid = self.tasks[task].tid;
             if self.stop_process(process, signo)
                 && let Some(transcript) = &mut self.transcript
@@ -131,6 +133,7 @@ impl Kernel {
             _ if bit(signo) & STOPS != 0 => bit(SIGCONT),
             SIGKILL => {
                 self.let_run(process);
+                self.kill_traced(process);
                 return;
             }
             _ => return,
@@ -142,6 +145,7 @@ impl Kernel {
         }
         if signo == SIGCONT {
             self.continue_process(process);
+            self.continue_traced(process);
         }
     }
 

@@ -348,6 +348,8 @@ impl Kernel {
         let task = &mut self.tasks[task];
         Signals {
             of_others,
+            traced: task.tracing.trace.is_some(),
+            traps: task.tracing.traps(),
             unkillable,
             shared: &mut self.processes[task.shared.process].pending,
             handlers: &mut self.handlers[task.shared.handlers],

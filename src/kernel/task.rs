@@ -8,6 +8,7 @@ use crate::kernel::cred::Credentials;
 use crate::kernel::mm::Mm;
 use crate::kernel::namespace::kind::Namespaces;
 use crate::kernel::process::PID;
+use crate::kernel::ptrace::tracee::Tracing;
 use crate::kernel::sched::{Call, Claim, Share, TaskState};
 use crate::kernel::seccomp::{Seccomp, UserDispatch};
 use crate::kernel::signal::state::TaskSignals;
@@ -63,6 +64,11 @@ pub struct Task {
     pub state: TaskState,
     /// Memory of the call in which it sleeps.
     pub call: Call,
+    /// Number of the system call that it was in last, or is in; -1 (`orig_rax`) since a fault or an
+    /// interrupt.
+    pub(crate) orig_rax: u64,
+    /// Tracing by ptrace(2).
+    pub(crate) tracing: Tracing,
     /// The call that has just returned, until the debugger that wants to see it is told.
     pub(crate) returned: Option<u64>,
     /// CPU time: its instructions until its last turn began, and its calls.
@@ -125,6 +131,8 @@ impl Task {
             namespaces: Namespaces::FIRST,
             state: TaskState::default(),
             call: Call::default(),
+            orig_rax: u64::MAX,
+            tracing: Tracing::default(),
             returned: None,
             cpu: CpuTime::default(),
             started: 0,
@@ -166,6 +174,7 @@ impl Task {
             shared,
             state: TaskState::default(),
             call: Call::default(),
+            tracing: Tracing::default(),
             returned: None,
             cpu: CpuTime::default(),
             signals: self.signals.child(),

@@ -39,7 +39,7 @@ impl Kernel {
     pub(crate) fn make_ready(&mut self, task: TaskId) {
         self.unschedule(task);
         let held = &mut self.tasks[task];
-        if self.processes[held.shared.process].stopped.is_some() {
+        if self.processes[held.shared.process].stopped.is_some() && held.tracing.trace.is_none() {
             held.state = TaskState::Stopped; // until SIGCONT
             return;
         }
@@ -247,6 +247,9 @@ impl Kernel {
                         Err(_) => return Picked::GivenUp,
                     }
                 }
+                if self.is_anybody_traced() {
+                    return Picked::Deadlock(self.describe_deadlock());
+                }
                 // Those that are stopped wait for a signal that nobody is left to send.
                 return Picked::Finished;
             }
@@ -317,11 +320,15 @@ impl Kernel {
         let tasks = self.processes[process].tasks.iter().map(|task| &self.tasks[*task]);
         let waiting: Vec<_> = tasks
             .filter(|task| task.state == TaskState::Sleeping)
-            .map(|task| (&self.handlers[task.shared.handlers], task.signals.blocked, &task.call))
+            .map(|task| {
+                let traced = task.tracing.trace.is_some();
+                (&self.handlers[task.shared.handlers], task.signals.blocked, traced, &task.call)
+            })
             .collect();
         self.processes[process].timers.next_wake(|signo| {
-            waiting.iter().any(|(handlers, blocked, call)| {
-                let ends = handlers.interrupts(signo, *blocked) && !call.killable;
+            waiting.iter().any(|(handlers, blocked, traced, call)| {
+                let told = *traced && blocked & bit(signo) == 0;
+                let ends = (told || handlers.interrupts(signo, *blocked)) && !call.killable;
                 ends || handlers.kills(signo, *blocked) || bit(signo) & call.signals != 0
             })
         })

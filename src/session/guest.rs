@@ -498,6 +498,7 @@ impl Supervisor for Guest {
 
     fn interrupt(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Next {
         self.lookout.before(mem);
+        self.kernel.task_mut().orig_rax = u64::MAX;
         let mut action = dispatch::interrupt(&mut self.kernel, cpu, mem);
         self.lookout.after(cpu, mem, 1);
         let turn_is_over = self.kernel.quantum_end().is_some_and(|end| cpu.instructions() >= end);

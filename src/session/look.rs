@@ -242,6 +242,7 @@ impl Session {
             name: String::from_utf8_lossy(task.name()).into_owned(),
             state: match task.state {
                 TaskState::Stopped => "stopped",
+                TaskState::Traced => "stopped for its tracer",
                 _ if asleep => "sleeping",
                 _ if running => "running",
                 _ => "ready",

@@ -34,7 +34,7 @@ use crate::requests::Requests;
 use crate::session::accounts::Accounts;
 use crate::session::config::{Config, CountConfig, Limits, MachineConfig, Producer};
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
-use crate::session::guest::{Guest, StopConditions};
+use crate::session::guest::{Guest, StopConditions, Turn};
 use crate::session::kernel_stores::KernelStores;
 use crate::session::load::{self, Start};
 use crate::session::modules::Modules;
@@ -207,6 +207,10 @@ impl Session {
                 self.accounts.executed(&self.guest.kernel, &name, &argv, self.machine.recorder());
                 // As Valgrind, which starts anew.
                 self.machine.set_counting(self.config.counting.at_start);
+            }
+            if !self.guest.kernel.task().tracing.is_idle() && self.guest.ending.is_none() {
+                // The tracer is told before the first instruction.
+                self.guest.turn.get_or_insert(Turn::GoOn);
             }
             let returned = self.guest.kernel.task_mut().returned.take();
             let returned = returned.filter(|number| self.guest.conditions.at_syscall(*number));

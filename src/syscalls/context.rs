@@ -37,6 +37,8 @@ pub(crate) enum Break {
     Limit(String),
     /// Another task was made; the session gives it its registers.
     Spawn(Spawn),
+    /// The task has stopped for its tracer before the call, and goes on there.
+    Traced,
     /// The call has to wait: it is made again when something that it sleeps on has woken.
     Sleep,
     /// The user asked for something: the call is made again, and goes on behind what it has done.
@@ -207,7 +209,8 @@ impl Ctx<'_> {
     /// once the handler is done. RAX must still hold the call's number.
     pub(crate) fn interrupted(&mut self, restart: Restart) -> Break {
         let number = self.cpu.gpr(Gpr::Rax);
-        self.kernel.task_mut().signals.interrupted = Some((number, restart));
+        let task = self.kernel.task_mut();
+        task.signals.interrupted = Some((number, restart, task.call.deadline));
         Break::Errno(Errno::EINTR)
     }
 }

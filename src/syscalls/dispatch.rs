@@ -4,6 +4,7 @@ use crate::abi::errno::Errno;
 use crate::guest::{Fault, Gpr, GuestCpu, GuestMemory};
 use crate::kernel::Kernel;
 use crate::kernel::clock::{CALL_NS, EXEC_NS, SPAWN_NS};
+use crate::kernel::ptrace::tracee::Place;
 use crate::kernel::sched::TaskState;
 use crate::kernel::signal::deliver::Fate;
 use crate::kernel::streams::Patience;
@@ -36,7 +37,7 @@ fn settle(
     }
     match delivered {
         Ok(()) => Action::Continue,
-        Err(Fate::Stopped(_)) => Action::Sleep,
+        Err(Fate::Stopped(_) | Fate::Trapped | Fate::Traced) => Action::Sleep,
         Err(Fate::Killed(signo)) if kernel.holds_fatal_signals() => Action::Killed(signo),
         Err(Fate::Killed(signo)) => kill(kernel, cpu, mem, signo),
     }
@@ -59,6 +60,9 @@ pub(crate) fn kill(
     signo: i32,
 ) -> Action {
     let status = kernel.status_of_signal(signo);
+    if kernel.stops_at_end(cpu, status, Some(signo)) {
+        return Action::Sleep;
+    }
     kernel.exit_process(status, cpu, mem);
     Action::Gone
 }
@@ -69,43 +73,102 @@ pub(crate) fn kill(
 pub(crate) fn syscall(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
     // The kernel looks at the low half only.
     let number = u64::from(cpu.gpr(Gpr::Rax) as u32);
-    serve(kernel, cpu, mem, number)
+    serve(kernel, cpu, mem, number, Stage::New)
 }
 
-/// Makes the call again in which the running task was asleep. RAX and the arguments are as they
-/// were.
+/// Lets the running task go on where it was: makes the call again in which it was asleep, with RAX
+/// and the arguments as they were, or leaves the stop that its tracer has let it go from.
 pub(crate) fn resume(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+    if kernel.task().tracing.stop.is_some() {
+        let number = |kernel: &Kernel| u64::from(kernel.task().orig_rax as u32);
+        return match kernel.leave_stop(cpu) {
+            Some(Place::Entry { .. }) => serve(kernel, cpu, mem, number(kernel), Stage::Entered),
+            Some(Place::Seccomp) => serve(kernel, cpu, mem, number(kernel), Stage::Judged),
+            Some(Place::End(None)) => serve(kernel, cpu, mem, number(kernel), Stage::Ending),
+            Some(Place::End(Some(signo))) => kill(kernel, cpu, mem, signo),
+            Some(Place::Exit | Place::Signal | Place::Between) | None => interrupt(kernel, cpu, mem),
+        };
+    }
     match kernel.task().call.number {
         Some(number) => match io_uring::submit::work(kernel, cpu, mem) {
             Some(action) => action,
-            None => serve(kernel, cpu, mem, number),
+            None => serve(kernel, cpu, mem, number, Stage::Again),
         },
         None => interrupt(kernel, cpu, mem),
     }
 }
 
-fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory, number: u64) -> Action {
+/// How far a call has come that is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It begins.
+    New,
+    /// Its task has stopped for its tracer at the beginning.
+    Entered,
+    /// A filter has told the tracer of it.
+    Judged,
+    /// It ends its task, whose tracer was told.
+    Ending,
+    /// It has slept, and is made again.
+    Again,
+}
+
+/// What stands before a call: the tracer, and filters.
+fn gate(ctx: &mut Ctx, number: u64, args: [u64; 6], stage: Stage) -> Result<(), Break> {
+    let number = number as u32;
+    if stage == Stage::New {
+        seccomp::dispatch(ctx, number, args)?;
+        if ctx.kernel.stops_at_entry(ctx.cpu) {
+            return Err(Break::Traced);
+        }
+    }
+    match stage {
+        Stage::New | Stage::Entered => seccomp::filters(ctx, number, args, false),
+        Stage::Judged => seccomp::filters(ctx, number, args, true),
+        Stage::Ending | Stage::Again => Ok(()),
+    }
+}
+
+fn serve(
+    kernel: &mut Kernel,
+    cpu: &mut dyn GuestCpu,
+    mem: &mut dyn GuestMemory,
+    number: u64,
+    stage: Stage,
+) -> Action {
     // Before the call has done anything, so that it can be made again.
     if kernel.look_outside(Patience::None).is_err() && kernel.streams.take_given_up() {
+        if stage != Stage::New {
+            kernel.task_mut().call.number = Some(number);
+        }
         return Action::GivenUp;
     }
     let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| cpu.gpr(reg));
     let clobbered = [Gpr::Rcx, Gpr::R11].map(|reg| (reg, cpu.gpr(reg)));
-    cpu.set_gpr(Gpr::Rcx, cpu.rip());
-    cpu.set_gpr(Gpr::R11, cpu.rflags());
+    if matches!(stage, Stage::New | Stage::Again) {
+        cpu.set_gpr(Gpr::Rcx, cpu.rip());
+        cpu.set_gpr(Gpr::R11, cpu.rflags());
+    }
     let mut ctx = Ctx { kernel, cpu, mem };
     pass_time(&mut ctx);
-    // A call that has slept was let through before.
-    let again = ctx.kernel.task().call.number.is_some();
     let traced = ctx.kernel.transcript.is_some();
-    if traced && !again {
+    let stops_first = stage == Stage::New && ctx.kernel.task().tracing.stops_at_entry();
+    if traced && (stage == Stage::New && !stops_first || stage == Stage::Entered) {
         strace::entered(&mut ctx, number, args);
     }
-    if !again {
+    if stage == Stage::New {
         // Once, however often it is made again; before it, so that a wait begins at its end.
         ctx.kernel.work(CALL_NS);
+        let task = ctx.kernel.task_mut();
+        task.orig_rax = number;
+        if let Some(deadline) = task.signals.deadline.take() {
+            task.call.deadline = Some(deadline);
+        }
     }
-    let gate = if again { Ok(()) } else { seccomp::gate(&mut ctx, number as u32, args) };
+    let gate = gate(&mut ctx, number, args, stage);
+    if matches!(gate, Err(Break::Traced)) {
+        return Action::Sleep;
+    }
     let result = match (gate, table::find(number)) {
         (Err(denied), _) => Err(denied),
         (Ok(()), Some(row)) => (row.handler)(&mut ctx, args),
@@ -114,7 +177,7 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
     pass_time(&mut ctx);
     let paused = matches!(result, Err(Break::Pause));
     let given_up = ctx.kernel.streams.take_given_up() || paused;
-    if given_up && !paused && !again {
+    if given_up && !paused && stage == Stage::New {
         ctx.kernel.take_back(CALL_NS);
     }
     ctx.kernel.work(further_cost(&result));
@@ -123,9 +186,9 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
             ctx.cpu.set_gpr(reg, value);
         }
         if given_up {
-            if paused {
+            if paused || !matches!(stage, Stage::New | Stage::Again) {
                 ctx.kernel.task_mut().call.number = Some(number);
-            } else if !again {
+            } else if stage == Stage::New {
                 strace::forgotten(ctx.kernel);
             }
             return Action::GivenUp;
@@ -139,7 +202,11 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         ctx.kernel.fall_asleep(Some(number));
         return beyond_limits(ctx.kernel, ctx.mem).unwrap_or(Action::Sleep);
     }
+    if let Err(Break::Traced) = result {
+        return Action::Sleep;
+    }
     ctx.kernel.end_call(ctx.mem);
+    ctx.kernel.task_mut().tracing.returned = ctx.kernel.task().tracing.trace.is_some();
     if traced {
         strace::left(&mut ctx, number, args, &result);
         strace::stops(ctx.kernel, ctx.cpu);
@@ -151,7 +218,8 @@ fn serve(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory,
         Ok(value) => ctx.cpu.set_gpr(Gpr::Rax, value),
         Err(Break::Errno(NO_DESCRIPTOR)) => return Action::Refuse(NO_DESCRIPTOR_LEFT.into()),
         Err(Break::Errno(errno)) => ctx.cpu.set_gpr(Gpr::Rax, errno.to_rax()),
-        Err(Break::Resume | Break::Sleep | Break::Pause) => {}
+        Err(Break::Resume) => ctx.kernel.task_mut().orig_rax = u64::MAX,
+        Err(Break::Sleep | Break::Pause | Break::Traced) => {}
         Err(Break::Yield) => {
             ctx.cpu.set_gpr(Gpr::Rax, 0);
             if ctx.kernel.yields() {
@@ -180,6 +248,10 @@ pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut d
         let _ = put_u32(mem, first, tid); // as in Linux it may fail
     }
     kernel.drop_unused_spaces(mem);
+    let idle = kernel.task().tracing.is_idle();
+    if !idle && kernel.stops_for_event(cpu, false) {
+        return Action::Sleep;
+    }
     let parent = kernel.task().vfork.is_some();
     if kernel.waits_for_vfork() || kernel.task().state == TaskState::Stopped {
         return Action::Sleep;
@@ -189,6 +261,9 @@ pub(crate) fn interrupt(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut d
     }
     if let Some(number) = kernel.task_mut().returned.take() {
         return Action::Returned(number);
+    }
+    if !idle && (kernel.stops_for_event(cpu, true) || kernel.stops_at_exit_of_call(cpu)) {
+        return Action::Sleep;
     }
     if let Some(action) = io_uring::submit::work(kernel, cpu, mem) {
         return action;
@@ -213,6 +288,9 @@ pub(crate) fn fault(
             Ok(()) => interrupt(kernel, cpu, mem),
             Err(action) => action,
         };
+    }
+    if fault == Fault::Debug && kernel.step_is_stale(cpu) {
+        return interrupt(kernel, cpu, mem);
     }
     let delivered = kernel.deliver_fault(cpu, mem, fault);
     settle(kernel, cpu, mem, delivered)

@@ -25,26 +25,22 @@ pub(super) const ROWS: &[Row] = &[partial(
 /// Largest error number of a filter.
 const MAX_ERRNO: u32 = 4095;
 
-/// Lets a call through, or says what becomes of it instead.
-pub(super) fn gate(ctx: &mut Ctx, number: u32, args: [u64; 6]) -> Result<(), Break> {
-    let task = ctx.kernel.task();
-    if task.user_dispatch.is_none() && task.seccomp.mode() == 0 {
-        return Ok(());
-    }
+/// Lets a call through, or sends it back to the program where its own dispatch asks for it.
+pub(super) fn dispatch(ctx: &mut Ctx, number: u32, args: [u64; 6]) -> Result<(), Break> {
+    let Some(dispatch) = ctx.kernel.task().user_dispatch else { return Ok(()) };
     let call = Call { number, rip: ctx.cpu.rip(), args };
-    if let Some(dispatch) = task.user_dispatch {
-        user_dispatch(ctx, dispatch, &call)?;
-    }
-    filtered(ctx, &call)
+    user_dispatch(ctx, dispatch, &call)
 }
 
-/// The filters' part of `gate`.
-pub(super) fn filters(ctx: &mut Ctx, number: u32, args: [u64; 6]) -> Result<(), Break> {
-    if ctx.kernel.task().seccomp.mode() == 0 {
+/// Lets a call through that the filters allow, or says what becomes of it instead. With `told` the
+/// tracer was told of it already.
+pub(super) fn filters(ctx: &mut Ctx, number: u32, args: [u64; 6], told: bool) -> Result<(), Break> {
+    let task = ctx.kernel.task();
+    if task.seccomp.mode() == 0 || task.tracing.suspends_seccomp() {
         return Ok(());
     }
     let call = Call { number, rip: ctx.cpu.rip(), args };
-    filtered(ctx, &call)
+    filtered(ctx, &call, told)
 }
 
 /// Sends the call back to the program where its own dispatch asks for it.
@@ -66,9 +62,9 @@ fn user_dispatch(ctx: &mut Ctx, dispatch: UserDispatch, call: &Call) -> Result<(
 }
 
 /// Carries out the verdict of the filters.
-fn filtered(ctx: &mut Ctx, call: &Call) -> Result<(), Break> {
+fn filtered(ctx: &mut Ctx, call: &Call, told: bool) -> Result<(), Break> {
     let seccomp = &ctx.kernel.task().seccomp;
-    let verdict = seccomp.verdict(call);
+    let (verdict, mode) = (seccomp.verdict(call), seccomp.mode());
     let data = verdict & SECCOMP_RET_DATA;
     let info = SigInfo::sigsys(SYS_SECCOMP, call.number, call.rip, data as u16);
     match verdict & SECCOMP_RET_ACTION_FULL {
@@ -81,10 +77,14 @@ fn filtered(ctx: &mut Ctx, call: &Call) -> Result<(), Break> {
             // Error 0 is a call that does nothing and succeeds.
             return Err(Errno(data.min(MAX_ERRNO) as u16).into());
         }
-        // Nobody traces, and nobody listens.
+        SECCOMP_RET_TRACE if told => return Ok(()),
+        SECCOMP_RET_TRACE if ctx.kernel.stops_for_seccomp(ctx.cpu, data.into()) => {
+            return Err(Break::Traced);
+        }
+        // The tracer does not want to know, and nobody listens.
         SECCOMP_RET_TRACE | SECCOMP_RET_USER_NOTIF => return Err(Errno::ENOSYS.into()),
         SECCOMP_RET_TRAP => ctx.kernel.signals().force(info),
-        SECCOMP_RET_KILL_THREAD if seccomp.mode() == SECCOMP_MODE_STRICT => {
+        SECCOMP_RET_KILL_THREAD if mode == SECCOMP_MODE_STRICT => {
             ctx.kernel.signals().force_exit(SigInfo::kernel(SIGKILL));
         }
         SECCOMP_RET_KILL_THREAD if ctx.kernel.process().tasks.len() > 1 => {

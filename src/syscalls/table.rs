@@ -47,6 +47,7 @@ const FAMILIES: &[&[Row]] = &[
     process::limits::ROWS,
     process::pidfd::ROWS,
     process::prctl::ROWS,
+    process::ptrace::ROWS,
     process::task::ROWS,
     sched::ROWS,
     seccomp::ROWS,

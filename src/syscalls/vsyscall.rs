@@ -56,7 +56,8 @@ fn call(ctx: &mut Ctx) -> Result<(), Break> {
     let rsp = ctx.cpu.gpr(Gpr::Rsp);
     let caller = get_u64(ctx.mem, rsp)?;
     let args = [Gpr::Rdi, Gpr::Rsi, Gpr::Rdx, Gpr::R10, Gpr::R8, Gpr::R9].map(|reg| ctx.cpu.gpr(reg));
-    let result = match seccomp::filters(ctx, number, args) {
+    let traced = ctx.kernel.task().tracing.trace.is_some();
+    let result = match seccomp::filters(ctx, number, args, traced) {
         Ok(()) => {
             let row = table::find(number.into()).ok_or(Errno::ENOSYS)?;
             // Without its third argument getcpu(2) is as the page's always was.

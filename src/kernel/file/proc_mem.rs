@@ -18,7 +18,7 @@ pub(crate) struct ProcMem {
 
 /// Copies a range piece by piece, each with the permission that it may lack; returns how many bytes
 /// that were. What cannot be stored to but shared is left alone, as with FOLL_FORCE in Linux.
-fn force(
+pub(crate) fn force(
     mem: &mut dyn GuestMemory,
     addr: u64,
     len: usize,

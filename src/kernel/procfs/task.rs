@@ -181,6 +181,7 @@ impl<'a> View<'a> {
             TaskState::Sleeping if self.task.call.killable => "D (disk sleep)",
             TaskState::Sleeping => "S (sleeping)",
             TaskState::Stopped => "T (stopped)",
+            TaskState::Traced => "t (tracing stop)",
             TaskState::Dead => "Z (zombie)",
         }
     }
@@ -213,6 +214,8 @@ impl<'a> View<'a> {
         };
         let groups: String = cred.groups.iter().map(|gid| format!("{} ", reader.gids.shown(*gid))).collect();
         let lives = task.state != TaskState::Dead;
+        let tracer = task.tracing.trace.as_ref().and_then(|trace| self.kernel.tasks.get(trace.tracer));
+        let tracer = tracer.map_or(0, |tracer| self.shown(tracer.tid));
         let mut text = String::new();
         if lives {
             let umask = self.kernel.fs_contexts[task.shared.fs_context].umask;
@@ -220,7 +223,7 @@ impl<'a> View<'a> {
         }
         let _ = write!(
             text,
-            "State:\t{}\nTgid:\t{pid}\nNgid:\t0\nPid:\t{tid}\nPPid:\t{}\nTracerPid:\t0\nUid:\t{}\nGid:\t{}\n\
+            "State:\t{}\nTgid:\t{pid}\nNgid:\t0\nPid:\t{tid}\nPPid:\t{}\nTracerPid:\t{tracer}\nUid:\t{}\nGid:\t{}\n\
              FDSize:\t{}\nGroups:\t{groups}\nNStgid:\t{}\nNSpid:\t{}\nNSpgid:\t{}\nNSsid:\t{}\n",
             self.state(),
             ppid,

@@ -20,6 +20,10 @@ pub enum Fate {
     Killed(i32),
     /// The signal stops it.
     Stopped(i32),
+    /// The tracer is to be told of a signal first.
+    Trapped,
+    /// The task has stopped for its tracer.
+    Traced,
 }
 
 /// A signal frame of 32-bit code.
@@ -43,6 +47,13 @@ impl Signals<'_> {
             // mask let through stay pending.
             self.restore_mask();
         }
+        if let Some(info) = self.task.injected.take() {
+            if self.task.blocked & bit(info.signo()) != 0 {
+                self.requeue(info);
+            } else {
+                self.deliver(cpu, mem, &info)?;
+            }
+        }
         let idle = self.to_take() == 0;
         if idle && self.task.saved_mask.is_none() {
             // A stop, or a signal that another task has taken: the call goes on.
@@ -50,6 +61,10 @@ impl Signals<'_> {
             return Ok(());
         }
         while let Some(info) = self.dequeue(self.to_take()) {
+            if self.traced && info.signo() != SIGKILL {
+                self.task.trapped = Some(info);
+                return Err(Fate::Trapped);
+            }
             self.deliver(cpu, mem, &info)?;
         }
         self.go_on_with_call(cpu);
@@ -59,9 +74,10 @@ impl Signals<'_> {
 
     /// Starts the call again that was interrupted, as no handler was run.
     fn go_on_with_call(&mut self, cpu: &mut dyn GuestCpu) {
-        if let Some((number, restart)) = self.task.interrupted.take()
+        if let Some((number, restart, deadline)) = self.task.interrupted.take()
             && restart != Restart::Fails
         {
+            self.task.deadline = deadline;
             start_again(cpu, number);
         }
     }
@@ -94,7 +110,7 @@ impl Signals<'_> {
         info: &SigInfo,
     ) -> Result<(), Fate> {
         let signo = info.signo();
-        if let Some((number, restart)) = self.task.interrupted.take()
+        if let Some((number, restart, _)) = self.task.interrupted.take()
             && (restart == Restart::Always || restart == Restart::WithFlag && action.flags & sa::RESTART != 0)
         {
             start_again(cpu, number);

@@ -63,6 +63,11 @@ impl Queue {
         Some(info)
     }
 
+    /// The signals that wait, the oldest first.
+    pub(crate) fn infos(&self) -> impl Iterator<Item = SigInfo> {
+        self.infos.iter().map(|(info, _)| *info)
+    }
+
     /// Drops the signals of a set.
     pub(in crate::kernel) fn remove(&mut self, signals: u64, queued: &mut Queued) {
         if self.set & signals != 0 {

@@ -56,8 +56,15 @@ pub struct TaskSignals {
     pub altstack: AltStack,
     /// The last exception.
     pub trap: Trap,
-    /// The system call that a signal is about to interrupt: its number and its fate.
-    pub interrupted: Option<(u64, Restart)>,
+    /// The system call that a signal is about to interrupt: its number, its fate and the end of its
+    /// wait.
+    pub interrupted: Option<(u64, Restart, Option<u64>)>,
+    /// The end of the wait of the call that is about to be made again.
+    pub(crate) deadline: Option<u64>,
+    /// A signal that the tracer is to be told of before it takes effect.
+    pub(in crate::kernel) trapped: Option<SigInfo>,
+    /// The signal that the tracer has let take effect.
+    pub(in crate::kernel) injected: Option<SigInfo>,
     /// The signal whose handler was started last, until a debugger takes note of it.
     pub delivered: Option<i32>,
     /// Signals that it has taken, until the transcript has them.
@@ -74,6 +81,9 @@ impl TaskSignals {
             altstack: AltStack::NONE,
             trap: Trap::default(),
             interrupted: None,
+            deadline: None,
+            trapped: None,
+            injected: None,
             delivered: None,
             taken: Vec::new(),
         }
@@ -108,6 +118,10 @@ pub struct Signals<'a> {
     pub shared: &'a mut Queue,
     /// Those that another task of it takes.
     pub of_others: u64,
+    /// It has a tracer, which is told of what is taken and may have more than that stop it.
+    pub(in crate::kernel) traced: bool,
+    /// Its tracer, or a stop of its process, asks for a stop.
+    pub(in crate::kernel) traps: bool,
     /// It is the first of its PID namespace: what has no handler does nothing to it.
     pub(in crate::kernel) unkillable: bool,
     /// Its actions.
@@ -133,6 +147,10 @@ impl Signals<'_> {
     /// process.
     pub(in crate::kernel) fn interrupt_pending(&self, killable: bool) -> bool {
         let mut ready = self.to_take();
+        if self.traced {
+            let wanted = if killable { bit(SIGKILL) } else { u64::MAX };
+            return ready & wanted != 0 || self.traps && !killable;
+        }
         while ready != 0 {
             let signo = ready.trailing_zeros() as i32 + 1;
             let ends = if killable { SignalHandlers::kills } else { SignalHandlers::interrupts };
@@ -177,10 +195,15 @@ impl Signals<'_> {
         if bit(signo) == 0 {
             return;
         }
-        if self.task.blocked & bit(signo) == 0 && self.handlers.ignores(signo) {
+        if !self.traced && self.task.blocked & bit(signo) == 0 && self.handlers.ignores(signo) {
             return;
         }
         self.push(info, to);
+    }
+
+    /// Lets a signal wait that was taken already.
+    pub(super) fn requeue(&mut self, info: SigInfo) {
+        self.push(info, To::Task);
     }
 
     /// Sends a signal that cannot be put off: one that is blocked or ignored ends the process

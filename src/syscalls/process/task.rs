@@ -27,13 +27,21 @@ pub(crate) const ROWS: &[Row] = &[
 
 /// _exit(2): ends the task.
 fn exit(ctx: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.exit_task(Status::exited(status as i32), ctx.cpu, ctx.mem);
+    let status = Status::exited(status as i32);
+    if ctx.kernel.stops_at_end(ctx.cpu, status, None) {
+        return Err(Break::Traced);
+    }
+    ctx.kernel.exit_task(status, ctx.cpu, ctx.mem);
     Err(Break::Gone)
 }
 
 /// exit_group(2): ends the process.
 fn exit_group(ctx: &mut Ctx, [status, ..]: [u64; 6]) -> SysResult {
-    ctx.kernel.exit_process(Status::exited(status as i32), ctx.cpu, ctx.mem);
+    let status = Status::exited(status as i32);
+    if ctx.kernel.stops_at_end(ctx.cpu, status, None) {
+        return Err(Break::Traced);
+    }
+    ctx.kernel.exit_process(status, ctx.cpu, ctx.mem);
     Err(Break::Gone)
 }
 

@@ -82,7 +82,13 @@ pub(in crate::syscalls) fn left(ctx: &mut Ctx, number: u64, args: [u64; 6], resu
         Err(Break::Resume) => ctx.cpu.gpr(Gpr::Rax),
         Err(Break::Yield) => 0,
         Err(
-            Break::Gone | Break::Sleep | Break::Pause | Break::Exec(_) | Break::Limit(_) | Break::Refuse(_),
+            Break::Gone
+            | Break::Traced
+            | Break::Sleep
+            | Break::Pause
+            | Break::Exec(_)
+            | Break::Limit(_)
+            | Break::Refuse(_),
         ) => {
             return;
         }
@@ -110,7 +116,7 @@ pub(in crate::syscalls) fn left(ctx: &mut Ctx, number: u64, args: [u64; 6], resu
         return;
     }
     let result = match (errno, result, kernel.task().signals.interrupted) {
-        (Some(_), Err(Break::Errno(_)), Some((_, restart))) => interruption(&name, restart),
+        (Some(_), Err(Break::Errno(_)), Some((_, restart, _))) => interruption(&name, restart),
         (Some(errno), ..) => failure(errno),
         (None, ..) => shown.value(&name),
     };
