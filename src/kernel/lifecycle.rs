@@ -138,7 +138,7 @@ impl Kernel {
         }
         let begun = self.task().signals.delivered;
         self.task_mut().signals.delivered = begun.or(before);
-        if self.steps(cpu, begun.is_some()) { Err(Fate::Traced) } else { Ok(()) }
+        if self.steps(cpu, mem, begun.is_some()) { Err(Fate::Traced) } else { Ok(()) }
     }
 
     /// Turns a fault into its signal and delivers it.

@@ -7,7 +7,7 @@ use crate::abi::process::{CLD_STOPPED, CLD_TRAPPED};
 use crate::abi::ptrace::*;
 use crate::abi::signal::si_code::{SI_USER, TRAP_BRKPT};
 use crate::abi::signal::{SIG_IGN, bit, sa, signo::*};
-use crate::guest::{Gpr, GuestCpu};
+use crate::guest::{Gpr, GuestCpu, GuestMemory};
 use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::process::Status;
 use crate::kernel::ptrace::registers::{Registers, TRAP_FLAG, word};
@@ -39,6 +39,24 @@ fn interrupted(number: u64, restart: Restart) -> Option<u64> {
         Restart::Fails => return None,
     };
     Some(code.wrapping_neg())
+}
+
+/// Tells if the next instruction is POPF or IRET (`is_setting_trap_flag`).
+fn pops_flags(cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> bool {
+    const LONGEST: u64 = 15;
+    for at in 0..LONGEST {
+        let mut byte = [0];
+        if mem.read(cpu.rip().wrapping_add(at), &mut byte).is_err() {
+            return false;
+        }
+        match byte[0] {
+            0x9d | 0xcf => return true,
+            // Prefixes.
+            0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3 => {}
+            _ => return false,
+        }
+    }
+    false
 }
 
 impl Kernel {
@@ -271,7 +289,12 @@ impl Kernel {
 
     /// Stops the running task at the first instruction of a signal's handler, as its tracer has it
     /// take single steps; else arms the trap of the next instruction.
-    pub(in crate::kernel) fn steps(&mut self, cpu: &mut dyn GuestCpu, handler_begins: bool) -> bool {
+    pub(in crate::kernel) fn steps(
+        &mut self,
+        cpu: &mut dyn GuestCpu,
+        mem: &mut dyn GuestMemory,
+        handler_begins: bool,
+    ) -> bool {
         if !self.task().tracing.trace.as_ref().is_some_and(|trace| trace.mode.steps()) {
             return false;
         }
@@ -280,7 +303,8 @@ impl Kernel {
         }
         if cpu.rflags() & TRAP_FLAG == 0 {
             cpu.set_rflags(cpu.rflags() | TRAP_FLAG);
-            self.task_mut().tracing.steps = true;
+            // What the program pops is its own.
+            self.task_mut().tracing.steps = !pops_flags(cpu, mem);
         }
         false
     }
