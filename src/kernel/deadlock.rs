@@ -1,5 +1,6 @@
 //! Deadlocks: tasks that wait for each other for ever, and locks that would make them do so.
 
+use crate::abi::signal_names::name as signal_name;
 use crate::kernel::arena::TaskId;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::locks::{Holder, Record};
@@ -50,24 +51,45 @@ impl Kernel {
             let tracer = tracer.map_or(String::new(), |tracer| format!(", task {}", tracer.tid));
             (id, format!("task {} of process {pid} ({name}): stopped for its tracer{tracer}", task.tid))
         };
-        self.sched.asleep().map(text).chain(self.stopped_for_tracers().map(traced)).collect()
+        let stopped = |id: TaskId| {
+            let task = &self.tasks[id];
+            let process = &self.processes[task.shared.process];
+            let name = String::from_utf8_lossy(task.name());
+            let signo = process.stopped.unwrap_or(0);
+            (
+                id,
+                format!(
+                    "task {} of process {} ({name}): stopped by {}",
+                    task.tid,
+                    process.pid,
+                    signal_name(signo)
+                ),
+            )
+        };
+        let traced = self.in_state(TaskState::Traced).map(traced);
+        self.sched
+            .asleep()
+            .map(text)
+            .chain(traced)
+            .chain(self.in_state(TaskState::Stopped).map(stopped))
+            .collect()
     }
 
-    /// The tasks that have stopped for their tracers.
-    fn stopped_for_tracers(&self) -> impl Iterator<Item = TaskId> {
-        self.live().filter(|task| self.tasks[*task].state == TaskState::Traced)
+    /// The tasks in a state.
+    fn in_state(&self, state: TaskState) -> impl Iterator<Item = TaskId> {
+        self.live().filter(move |task| self.tasks[*task].state == state)
     }
 
     /// Tells if a task has stopped for its tracer.
     pub(super) fn is_anybody_traced(&self) -> bool {
-        self.stopped_for_tracers().next().is_some()
+        self.in_state(TaskState::Traced).next().is_some()
     }
 
     /// Describes for people a deadlock of all that sleep.
     pub(super) fn describe_deadlock(&self) -> String {
         let mut asleep = self.sched.asleep().map(|task| &self.tasks[task]);
-        let traced = self.is_anybody_traced();
-        if let (Some(only), None, false) = (asleep.next(), asleep.next(), traced) {
+        let stopped = self.is_anybody_traced() || self.in_state(TaskState::Stopped).next().is_some();
+        if let (Some(only), None, false) = (asleep.next(), asleep.next(), stopped) {
             return format!(
                 "{} would wait for ever: the program is the only process of the emulated machine; set a timer, or \
                  have another process wake it",

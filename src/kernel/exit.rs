@@ -294,11 +294,12 @@ impl Kernel {
     }
 
     /// Removes the tasks that have ended and are not waited for, and processes with the last one.
-    /// The running task stays until another one runs.
+    /// The running task and its process stay until another one runs.
     pub(crate) fn bury(&mut self) {
         let here = self.current();
+        let leader = self.process().leader;
         for task in std::mem::take(&mut self.graves) {
-            if task == here {
+            if task == here || task == leader {
                 self.graves.push(task);
                 continue;
             }
@@ -311,7 +312,7 @@ impl Kernel {
             self.handlers.release(handlers);
             self.fd_tables.release(fds);
             self.fs_contexts.release(fs_context);
-            if self.processes[process].leader == task {
+            if self.processes.get(process).is_some_and(|held| held.leader == task) {
                 if let Some(mut gone) = self.processes.release(process) {
                     gone.pending.remove(u64::MAX, &mut self.queued);
                 }

@@ -6,7 +6,7 @@ use crate::abi::errno::Errno;
 use crate::abi::process::*;
 use crate::abi::ptrace::PTRACE_EVENT_VFORK_DONE;
 use crate::abi::resource::Resource;
-use crate::abi::signal::{AltStack, bit, signo::SIGKILL};
+use crate::abi::signal::AltStack;
 use crate::guest::{GuestMemory, SpaceId};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, Key, MmId, ProcessId, TaskId};
 use crate::kernel::mm::{Mm, space_of};
@@ -122,8 +122,7 @@ impl Kernel {
     /// end. Only what ends it interrupts the wait.
     pub(crate) fn waits_for_vfork(&mut self) -> bool {
         let Some(child) = self.task().vfork else { return false };
-        let process = &self.processes[self.task().shared.process];
-        let killed = (process.pending.set() | self.task().signals.pending.set()) & bit(SIGKILL) != 0;
+        let killed = self.signals().interrupt_pending(true);
         let done = self.tasks.get(child).is_none_or(|child| child.vfork_done);
         if killed || done {
             self.task_mut().vfork = None;
