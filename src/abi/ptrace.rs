@@ -61,7 +61,7 @@ pub(crate) const PTRACE_EVENT_EXIT: u32 = 6;
 pub(crate) const PTRACE_EVENT_SECCOMP: u32 = 7;
 pub(crate) const PTRACE_EVENT_STOP: u32 = 128;
 
-/// What PTRACE_GETEVENTMSG says of stops at system calls.
+/// Messages of stops at system calls, PTRACE_GETEVENTMSG.
 pub(crate) const PTRACE_EVENTMSG_SYSCALL_ENTRY: u64 = 1;
 pub(crate) const PTRACE_EVENTMSG_SYSCALL_EXIT: u64 = 2;
 

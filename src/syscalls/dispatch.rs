@@ -98,7 +98,7 @@ pub(crate) fn resume(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn 
     }
 }
 
-/// How far a call has come that is served.
+/// Progress of a call that is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// It begins.
@@ -113,7 +113,7 @@ enum Stage {
     Again,
 }
 
-/// What stands before a call: the tracer, and filters.
+/// Asks who stands before a call: the tracer, and filters.
 fn gate(ctx: &mut Ctx, number: u64, args: [u64; 6], stage: Stage) -> Result<(), Break> {
     let number = number as u32;
     if stage == Stage::New {

@@ -83,6 +83,15 @@ static void make_ring(void)
     must(fd >= 0 && dup2(fd, RING) == RING, "io_uring_setup");
 }
 
+/* Stops the child for this process. */
+static void trace_child(void)
+{
+    long child = process(P_child);
+    must(syscall(SYS_ptrace, PTRACE_SEIZE, child, 0, 0) == 0 && syscall(SYS_ptrace, PTRACE_INTERRUPT, child, 0, 0) == 0 &&
+             waitpid((pid_t)child, 0, __WALL) == child,
+         "ptrace");
+}
+
 static const struct call calls[] = {
     C(read, FD(rw), OUT(64), SIZE(64)),
     C(write, FD(rw), TEXT("0123456789abcdef"), SIZE(16)),
@@ -505,6 +514,14 @@ static const struct call calls[] = {
     C(sendmmsg, FD(pair), IN(MESSAGE, 0), NUM(1), BITS(0)),
     C(setns, FD(namespace), BITS(0)),
     C(getcpu, OUT(4), OUT(4), OUT(128)),
+    C(ptrace, RANGE(-1, 34, PTRACE_ATTACH), PID(child), NUM(0), NUM(0)),
+    L(ptrace, "general", RANGE(0x41ff, 0x4213, PTRACE_SEIZE), PID(child), NUM(0), BITS(0)),
+    {"ptrace", "stopped", SYS_ptrace, NUMBER, 0, trace_child, {RANGE(-1, 34, PTRACE_PEEKDATA), PID(child), IN(1, 2, 3, 4), OUT(1024)}},
+    {"ptrace", "goes on", SYS_ptrace, NUMBER, 0, trace_child, {LIST(7, 7, 9, 17, 24, 31, 32, 33), PID(child), FIXED(0), SIG(0)}},
+    {"ptrace", "user", SYS_ptrace, NUMBER, 0, trace_child, {LIST(3, 3, 6), PID(child), NUM(8), OUT(8)}},
+    {"ptrace", "told", SYS_ptrace, NUMBER, 0, trace_child, {RANGE(0x41ff, 0x4213, PTRACE_GETSIGINFO), PID(child), FIXED(8), OUT(1024)}},
+    {"ptrace", "set", SYS_ptrace, NUMBER, 0, trace_child, {LIST(0x4204, 0x4204, 0x4205), PID(child), LIST(1, 0, 1, 2, 6, 0x200, 0x201, 0x202), IN(PAY_OUT, 216)}},
+    {"ptrace", "options", SYS_ptrace, NUMBER, 0, trace_child, {FIXED(PTRACE_SETOPTIONS), PID(child), FIXED(0), BITS(0)}},
     C(process_vm_readv, PID(self), IOV_OUT, NUM(2), IOV, NUM(2), BITS(0)),
     C(process_vm_writev, PID(self), IOV, NUM(2), IOV_OUT, NUM(2), BITS(0)),
     A(kcmp, PID(self), PID(child), RANGE(0, 8, 0), NUM(0), NUM(0)),

@@ -358,6 +358,25 @@ fn a_deadlock_ends_with_all_that_wait() {
     );
 }
 
+/// A tracee whose tracer never lets it go waits for that, and tracers of each other for ever.
+#[test]
+fn a_deadlock_names_who_is_stopped_for_a_tracer() {
+    let begin = "#include <sys/ptrace.h>\n#include <sys/wait.h>\n#include <signal.h>\n#include <unistd.h>\n";
+    let text = format!(
+        "{begin}int main(void) {{ pid_t p = fork(); if (!p) {{ ptrace(PTRACE_TRACEME, 0, 0, 0); raise(SIGSTOP); return 0; }}\n\
+         waitpid(p, 0, 0); waitpid(p, 0, 0); return 0; }}"
+    );
+    let words =
+        ["deadlock", "task 1000", "wait", "task 1001 of process 1001", "stopped for its tracer, task 1000"];
+    ends(&[], &text, 125, &words);
+    let text = format!(
+        "{begin}int main(void) {{ pid_t other = getpid(), p = fork(); if (p) other = p;\n\
+         while (ptrace(PTRACE_SEIZE, other, 0, 0)) ; usleep(1000);\n\
+         for (int i = 0; i < 1000; i++) ptrace(PTRACE_INTERRUPT, other, 0, 0); for (;;) pause(); }}"
+    );
+    ends(&[], &text, 125, &["deadlock", "task 1001", "stopped for its tracer"]);
+}
+
 /// The run ends with the first process's status; the others may finish, but not go on for ever.
 #[test]
 fn others_outlive_the_first_process() {

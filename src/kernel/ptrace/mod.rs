@@ -1,5 +1,5 @@
-//! ptrace(2): `tracee` is what a task has of its tracer and of the stop it is in, `registers` what is
-//! seen and set there; `attach` begins and ends tracing, `stop` stops tasks and lets them go on,
+//! ptrace(2): `tracee` is what a task has of its tracer and of the stop it is in, `registers` what
+//! is seen and set there; `attach` begins and ends tracing, `stop` stops tasks and lets them go on,
 //! `news` is what tracers wait for.
 
 pub(crate) mod attach;

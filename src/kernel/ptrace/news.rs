@@ -1,6 +1,7 @@
 //! What tracers wait for with wait(2): stops and ends of their tracees.
 
 use crate::abi::process::*;
+use crate::abi::ptrace::PTRACE_EVENT_EXEC;
 use crate::abi::signal::signo::SIGCHLD;
 use crate::kernel::arena::{ProcessId, TaskId};
 use crate::kernel::children::News;
@@ -41,6 +42,9 @@ impl Kernel {
         let stopped = held.state == TaskState::Traced;
         let trace = held.tracing.trace.as_ref().filter(|trace| stopped && !trace.listening);
         let Some(code) = trace.and_then(|trace| trace.news) else { return (None, true) };
+        if code >> 8 == PTRACE_EVENT_EXEC && !self.processes[process].zombies.is_empty() {
+            return (None, true); // execve(2) waits until the other threads are gone
+        }
         let news = self.news(task, true, code << 8 | 0x7f, CLD_TRAPPED, code as i32);
         if options & WNOWAIT == 0
             && let Some(trace) = &mut self.tasks[task].tracing.trace
@@ -88,6 +92,11 @@ impl Kernel {
             && self.is_waitable(process)
         {
             self.tell_of_end(process, status);
+        }
+        if let Some(held) = self.processes.get(process)
+            && let Some(tracer) = self.tracing_process(held.leader)
+        {
+            self.wake(WaitKey::Child(tracer));
         }
         self.bury();
     }

@@ -1,6 +1,6 @@
-//! Stops of traced tasks, ptrace(2): where they happen, what the tracer is told, and how a task goes
-//! on. A stop is a state of the task and a value that has its registers; the task does nothing until
-//! its tracer lets it go on, and then continues at the place where it was.
+//! Stops of traced tasks, ptrace(2): where they happen, what the tracer is told, and how a task
+//! goes on. A stop is a state of the task and a value that has its registers; the task does nothing
+//! until its tracer lets it go on, and then continues at the place where it was.
 
 use crate::abi::errno::Errno;
 use crate::abi::process::{CLD_STOPPED, CLD_TRAPPED};
@@ -123,7 +123,7 @@ impl Kernel {
         self.wake(WaitKey::Child(process));
     }
 
-    /// What PTRACE_GETSIGINFO says of a stop that is none of a signal.
+    /// Information on a stop that is none of a signal, PTRACE_GETSIGINFO.
     fn trap_info(&self, task: TaskId, signo: u32, code: u32) -> SigInfo {
         let uid = self.tasks[task].cred.uid.real;
         SigInfo::user(signo as i32, code as i32, self.own_tid(task), uid)

@@ -48,11 +48,11 @@ pub(crate) struct Trace {
     pub(crate) seized: bool,
     /// PTRACE_O_*.
     pub(crate) options: u32,
-    /// What PTRACE_GETEVENTMSG says.
+    /// Message of PTRACE_GETEVENTMSG.
     pub(crate) message: u64,
     /// Way in which the tracee was let go last.
     pub(crate) mode: Mode,
-    /// What wait(2) says of the stop, until it was waited for.
+    /// Code of the stop for wait(2), until it was waited for.
     pub(crate) news: Option<u32>,
     /// PTRACE_LISTEN: the tracee stays stopped, and its tracer waits for what happens to it.
     pub(crate) listening: bool,
@@ -115,9 +115,9 @@ pub(crate) enum Place {
 /// A stop for the tracer.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop {
-    /// Where it goes on.
+    /// The place.
     pub(crate) place: Place,
-    /// What caused it, PTRACE_GETSIGINFO; none for a group stop of who was not seized.
+    /// Cause, PTRACE_GETSIGINFO; none for a group stop of who was not seized.
     pub(crate) info: Option<SigInfo>,
     /// The registers.
     pub(crate) registers: Registers,
@@ -127,7 +127,7 @@ pub(crate) struct Stop {
     pub(super) signal: i32,
 }
 
-/// What a task has of ptrace(2) whether it is traced or not. All of it is empty in most tasks.
+/// All that a task has of ptrace(2) whether it is traced or not. All of it is empty in most tasks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracing {
     /// Tracing by another task.

@@ -224,9 +224,11 @@ impl Signals<'_> {
         self.force(info);
     }
 
-    /// Takes the next pending signal out of `wanted`: the task's before the process's, faults
-    /// first, then by rising number, as `dequeue_signal` does.
+    /// Takes the next pending signal out of `wanted`: SIGKILL before all others, the task's before
+    /// the process's, faults first, then by rising number, as `dequeue_signal` does.
     pub fn dequeue(&mut self, wanted: u64) -> Option<SigInfo> {
+        let kill = self.pending() & wanted & bit(SIGKILL);
+        let wanted = if kill != 0 { kill } else { wanted };
         let own = self.task.pending.pop(wanted, self.queued);
         own.or_else(|| self.shared.pop(wanted, self.queued))
     }

@@ -42,7 +42,7 @@ fn prctl(ctx: &mut Ctx, [option, arg2, arg3, arg4, arg5, _]: [u64; 6]) -> SysRes
         PR_GET_AUXV if arg4 == 0 && arg5 == 0 => return memory::get_auxv(ctx, arg2, arg3),
         PR_SET_VMA if arg2 == PR_SET_VMA_ANON_NAME => return memory::set_name(ctx, arg3, arg4, arg5),
         PR_SET_MEMORY_MERGE if rest_is_zero => return memory::set_merge(ctx, arg2 != 0),
-        // Nobody traces here; the answers of a kernel with Yama.
+        // Who may trace whom does not depend on it; the answers of a kernel with Yama.
         PR_SET_PTRACER if matches!(arg2 as i32, 0 | -1) => return Ok(0),
         PR_SET_PTRACER => {
             return ctx.kernel.named_task(arg2 as i32).map(|_| 0).ok_or(Errno::EINVAL.into());

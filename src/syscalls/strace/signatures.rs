@@ -218,7 +218,7 @@ const CALLS: &[(&str, &[Kind])] = &[
     ("process_vm_readv", &[Int, Addr, Uint, Addr, Uint, Hex]),
     ("process_vm_writev", &[Int, Addr, Uint, Addr, Uint, Hex]),
     ("pselect6", &[Int, In(Fds), In(Fds), In(Fds), In(Timespec), Addr]),
-    ("ptrace", &[Int, Int, Addr, Addr]),
+    ("ptrace", &[Value(PTRACE), Int, Addr, Addr]),
     ("pwrite64", &[Int, Data, Uint, Long]),
     ("pwritev", &[Int, In(Iovecs), Int, Long]),
     ("pwritev2", &[Int, In(Iovecs), Int, Long, Hex, Bits(RWF)]),
