@@ -205,7 +205,12 @@ impl Guest {
     /// pending for it.
     pub(super) fn resume(&mut self, cpu: &mut dyn GuestCpu, mem: &mut AddressSpace) -> Action {
         self.lookout.before(mem);
+        let stopped = self.kernel.task().tracing.stop.is_some();
         let action = dispatch::resume(&mut self.kernel, cpu, mem);
+        if stopped {
+            // The call of a tracee, which is not that of whoever calls next.
+            self.place_notices(cpu, mem);
+        }
         // Others may have executed the last instruction; this task will execute the next.
         self.lookout.after(cpu, mem, 1);
         action

@@ -27,6 +27,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -252,6 +253,34 @@ static void host_trace(void)
     struct iovec here = { buf, 64 }, there = { (void *)0x400000, 64 };
     if (process_vm_readv(host, &here, 1, &there, 1, 0) > 0 || process_vm_writev(host, &here, 1, &there, 1, 0) > 0) leak("process_vm_readv");
 }
+/* A tracee makes the calls that its tracer puts in the place of others, and its memory is all that can be seen and set. */
+static void by_tracee(void)
+{
+    pid_t pid = fork();
+    if (!pid) { ptrace(PTRACE_TRACEME, 0, 0, 0); raise(SIGSTOP); for (int i = 0; i < 40; i++) syscall(SYS_getppid); _exit(0); }
+    int status; waitpid(pid, &status, 0);
+    static const unsigned long nowhere[] = { 0, 0x1000, 0x7ffffffff000, 0x7fffffffffff, 0x800000000000, 0xffff800000000000, 0xffffffffff600000, ~7ul };
+    for (unsigned i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        errno = 0; ptrace(PTRACE_PEEKDATA, pid, nowhere[i], 0); if (!errno) leak("PTRACE_PEEKDATA");
+        if (!ptrace(PTRACE_POKEDATA, pid, nowhere[i], 0)) leak("PTRACE_POKEDATA");
+    }
+    static long names[2][64]; snprintf((char *)names[0], 512, "%s/secret", vault);
+    struct user_regs_struct regs;
+    for (int call = 0; call < 30; call++) {
+        if (ptrace(PTRACE_SYSCALL, pid, 0, 0) || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status)) break;
+        ptrace(PTRACE_GETREGS, pid, 0, &regs);
+        if (call % 2) { if (call % 6 == 1 && (long)regs.rax >= 0) leak("a call of a tracee"); continue; }
+        unsigned long at = (regs.rsp - 4096) & ~7ul;
+        for (int i = 0; i < 64; i++) ptrace(PTRACE_POKEDATA, pid, at + 8 * i, names[0][i]);
+        switch (call % 6) {
+        case 0: regs.orig_rax = SYS_open; regs.rdi = at; regs.rsi = O_RDONLY; break;
+        case 2: regs.orig_rax = SYS_kill; regs.rdi = host; regs.rsi = SIGKILL; break;
+        case 4: regs.orig_rax = 0x7000 + call; break;
+        }
+        ptrace(PTRACE_SETREGS, pid, 0, &regs);
+    }
+    kill(pid, SIGKILL); waitpid(pid, &status, 0);
+}
 static void host_kill(void)
 {
     for (int s = 1; s < 65; s++) if (!kill(host, s) || !kill(-host, s) || !syscall(SYS_tkill, host, s) || !syscall(SYS_tgkill, host, host, s)) leak("kill");
@@ -436,7 +465,7 @@ static void race_argument(void) { char *path = mmap(0, 4096, 3, MAP_SHARED | MAP
 
 #define A(name) { #name, name }
 static const struct { const char *name; void (*go)(void); } ATTEMPTS[] = {
-    A(lists), A(handles), A(fds), A(cwd_outside), A(fchdir_outside), A(chroot_out), A(chroot_vault), A(bind_mount), A(mounts), A(mount_calls), A(namespaces), A(enter_namespace), A(host_proc), A(host_trace), A(host_kill),
+    A(lists), A(handles), A(fds), A(cwd_outside), A(fchdir_outside), A(chroot_out), A(chroot_vault), A(bind_mount), A(mounts), A(mount_calls), A(namespaces), A(enter_namespace), A(host_proc), A(host_trace), A(by_tracee), A(host_kill),
     A(host_pidfd), A(host_limits), A(host_schedule), A(tcp), A(tcp6), A(abstract_socket), A(path_socket), A(odd_sockets), A(pass_descriptor), A(uring), A(old_aio), A(privileged), A(unknown_numbers), A(bad_pointers),
     A(addresses), A(map_everywhere), A(old_gates), A(system_instructions), A(terminals), A(ioctls), A(devices), A(sysctls), A(moves), A(become_root), A(loader_variables), A(scripts), A(watches), A(tmpfile_link),
     A(move_up), A(long_paths), A(odd_names), A(seccomp_self), A(stack_end), A(bad_sigreturn), A(race), A(race_dots), A(race_argument),

@@ -517,7 +517,7 @@ static const struct call calls[] = {
     C(ptrace, RANGE(-1, 34, PTRACE_ATTACH), PID(child), NUM(0), NUM(0)),
     L(ptrace, "general", RANGE(0x41ff, 0x4213, PTRACE_SEIZE), PID(child), NUM(0), BITS(0)),
     {"ptrace", "stopped", SYS_ptrace, NUMBER, 0, trace_child, {RANGE(-1, 34, PTRACE_PEEKDATA), PID(child), IN(1, 2, 3, 4), OUT(1024)}},
-    {"ptrace", "goes on", SYS_ptrace, NUMBER, 0, trace_child, {LIST(7, 7, 9, 17, 24, 31, 32, 33), PID(child), FIXED(0), SIG(0)}},
+    {"ptrace", "resume", SYS_ptrace, NUMBER, 0, trace_child, {LIST(7, 7, 9, 17, 24, 31, 32, 33), PID(child), FIXED(0), SIG(0)}},
     {"ptrace", "user", SYS_ptrace, NUMBER, 0, trace_child, {LIST(3, 3, 6), PID(child), NUM(8), OUT(8)}},
     {"ptrace", "told", SYS_ptrace, NUMBER, 0, trace_child, {RANGE(0x41ff, 0x4213, PTRACE_GETSIGINFO), PID(child), FIXED(8), OUT(1024)}},
     {"ptrace", "set", SYS_ptrace, NUMBER, 0, trace_child, {LIST(0x4204, 0x4204, 0x4205), PID(child), LIST(1, 0, 1, 2, 6, 0x200, 0x201, 0x202), IN(PAY_OUT, 216)}},
