@@ -1,6 +1,6 @@
 // covers: ptrace
 // flags: -pthread
-// Attaching to processes and threads, with PTRACE_ATTACH and PTRACE_SEIZE: interrupting them, group stops and
+// Attaching to processes and threads, with PTRACE_ATTACH and PTRACE_SEIZE - interrupting them, group stops and
 // PTRACE_LISTEN, letting them go, and the end of a tracer.
 #include "tracing.h"
 #include <poll.h>

@@ -1,6 +1,6 @@
 // covers: ptrace
 // flags: -fno-pie -no-pie -O1
-// Stops at system calls: their beginnings and ends, what a tracer is told of them, calls that it changes, leaves
+// Stops at system calls - their beginnings and ends, what a tracer is told of them, calls that it changes, leaves
 // out or emulates, calls that a signal interrupts, and single steps.
 #include "tracing.h"
 #include <poll.h>

@@ -1,6 +1,6 @@
 // covers: ptrace
 // flags: -pthread
-// Ends that meet stops: of tracers whose tracees are stopped, of the thread that traces, of processes and threads
+// Ends that meet stops - of tracers whose tracees are stopped, of the thread that traces, of processes and threads
 // with signals that wait.
 #include "tracing.h"
 #include <pthread.h>

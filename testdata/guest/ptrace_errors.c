@@ -1,6 +1,6 @@
 // covers: ptrace
 // flags: -pthread
-// What ptrace(2) refuses: every request without a tracee, of one that runs, of one that has ended, and with bad
+// What ptrace(2) refuses - every request without a tracee, of one that runs, of one that has ended, and with bad
 // arguments; who may not be traced.
 #include "tracing.h"
 #include <pthread.h>

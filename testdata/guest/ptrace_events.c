@@ -1,5 +1,5 @@
 // covers: ptrace clone execve
-// Events of ptrace(2): tasks that a tracee makes, programs that it executes, its end, filters that tell its tracer,
+// Events of ptrace(2) - tasks that a tracee makes, programs that it executes, its end, filters that tell its tracer,
 // and what happens without the options.
 #include "tracing.h"
 #include <linux/filter.h>

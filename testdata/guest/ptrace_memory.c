@@ -1,6 +1,6 @@
 // covers: ptrace wait4
 // flags: -fno-pie -no-pie -O1
-// Memory and registers of a tracee: words of every kind of page, breakpoints in its code, which is shared with
+// Memory and registers of a tracee - words of every kind of page, breakpoints in its code, which is shared with
 // the tracer, general registers, x87 and SSE, and what it then goes on with.
 #include "tracing.h"
 

@@ -1,5 +1,5 @@
 // covers: ptrace waitid
-// Signals of a tracee pass its tracer: they are seen, held back, exchanged and changed, those that stop, continue
+// Signals of a tracee pass its tracer - they are seen, held back, exchanged and changed, those that stop, continue
 // and kill too; signals that wait, and the mask.
 #include "tracing.h"
 
