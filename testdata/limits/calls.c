@@ -17,6 +17,7 @@
 enum { ROOM = 1 << 16, CALLS = 300 };
 static unsigned char *room; /* what pointers point into; the page behind it is not there */
 static int64_t answers[16]; /* what calls gave: descriptors, addresses, numbers of tasks */
+static pid_t parent;
 static const char *const names[] = { "a", "b", "d", "d/e", ".", "..", "/", "", "/tmp", "/proc/self/fd/3", "/dev/null",
     "/proc/self/mem", "/proc/self/maps", "/dev/ptmx", "/dev/shm/x", "/dev/zero", "a/", "l", "/proc/1/status", "/dev/mqueue/q" };
 
@@ -105,6 +106,8 @@ static void *make_calls(void *seed)
         }
         if ((n == SYS_munmap || n == SYS_mprotect || n == SYS_mremap || n == SYS_mmap || n == SYS_brk) && roll(&dice, 8))
             a[0] = (uint64_t)room + (roll(&dice, 16) << 12), a[1] = roll(&dice, 4) << 12;
+        if (n == SYS_ptrace && (pid_t)a[1] == parent)
+            a[1] = getpid();
         if (n == SYS_kill || n == SYS_tkill || n == SYS_rt_sigqueueinfo)
             a[0] = getpid(), a[1] = roll(&dice, 8) ? 0 : a[1];
         answers[roll(&dice, 16)] = syscall(n, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -128,17 +131,20 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     struct timespec while_it_lasts = { 0, 50 * 1000 * 1000 };
     int ended = 0, killed = 0;
+    parent = getpid();
     signal(SIGHUP, SIG_IGN);
     for (uint64_t i = 0; i < rounds; i++) {
         int status;
-        pid_t pid = fork();
+        pid_t pid = fork(), got;
         if (!pid)
             round_of((seed * 0x9e3779b97f4a7c15ull) ^ (i * 0xbf58476d1ce4e5b9ull + 1));
         nanosleep(&while_it_lasts, NULL);
         kill(-pid, SIGKILL);
         kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) == pid && !WIFEXITED(status) && !WIFSIGNALED(status))
-            ;
+        /* Threads that had themselves traced end for this process too, and before their own. */
+        do
+            got = waitpid(-1, &status, __WALL);
+        while (got > 0 && (got != pid || WIFSTOPPED(status)));
         *(WIFEXITED(status) ? &ended : &killed) += 1;
     }
     dprintf(2, "%d ended, %d killed\n", ended, killed);
