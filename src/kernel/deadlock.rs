@@ -33,46 +33,34 @@ impl Kernel {
         false
     }
 
-    /// All that sleep, each with a text for people: who it is, and what it waits for.
+    /// All that sleep or are stopped, each with a text for people: who it is, and what it waits
+    /// for.
     pub(crate) fn sleepers(&self) -> Vec<(TaskId, String)> {
-        let text = |id: TaskId| {
-            let task = &self.tasks[id];
-            let pid = self.processes[task.shared.process].pid;
-            let name = String::from_utf8_lossy(task.name()).into_owned();
-            let at = task.call.keys.first().filter(|key| matches!(key, WaitKey::Futex(_)));
-            let at = at.map_or(String::new(), |key| format!(" {key}"));
-            (id, format!("task {} of process {pid} ({name}): {}{at}", task.tid, task.call.what))
+        let waits = |id: TaskId| {
+            let call = &self.tasks[id].call;
+            let at = call.keys.first().filter(|key| matches!(key, WaitKey::Futex(_)));
+            format!("{}{}", call.what, at.map_or(String::new(), |key| format!(" {key}")))
         };
         let traced = |id: TaskId| {
+            let trace = self.tasks[id].tracing.trace.as_ref();
+            let tracer = trace.and_then(|trace| self.tasks.get(trace.tracer));
+            let tracer = tracer.map_or(String::new(), |tracer| format!(", task {}", tracer.tid));
+            format!("stopped for its tracer{tracer}")
+        };
+        let stopped = |id: TaskId| {
+            let process = &self.processes[self.tasks[id].shared.process];
+            format!("stopped by {}", signal_name(process.stopped.unwrap_or(0)))
+        };
+        let asleep = self.sched.asleep().map(|id| (id, waits(id)));
+        let traced = self.in_state(TaskState::Traced).map(|id| (id, traced(id)));
+        let stopped = self.in_state(TaskState::Stopped).map(|id| (id, stopped(id)));
+        let named = |(id, why): (TaskId, String)| {
             let task = &self.tasks[id];
             let pid = self.processes[task.shared.process].pid;
             let name = String::from_utf8_lossy(task.name());
-            let tracer = task.tracing.trace.as_ref().and_then(|trace| self.tasks.get(trace.tracer));
-            let tracer = tracer.map_or(String::new(), |tracer| format!(", task {}", tracer.tid));
-            (id, format!("task {} of process {pid} ({name}): stopped for its tracer{tracer}", task.tid))
+            (id, format!("task {} of process {pid} ({name}): {why}", task.tid))
         };
-        let stopped = |id: TaskId| {
-            let task = &self.tasks[id];
-            let process = &self.processes[task.shared.process];
-            let name = String::from_utf8_lossy(task.name());
-            let signo = process.stopped.unwrap_or(0);
-            (
-                id,
-                format!(
-                    "task {} of process {} ({name}): stopped by {}",
-                    task.tid,
-                    process.pid,
-                    signal_name(signo)
-                ),
-            )
-        };
-        let traced = self.in_state(TaskState::Traced).map(traced);
-        self.sched
-            .asleep()
-            .map(text)
-            .chain(traced)
-            .chain(self.in_state(TaskState::Stopped).map(stopped))
-            .collect()
+        asleep.chain(traced).chain(stopped).map(named).collect()
     }
 
     /// The tasks in a state.
