@@ -85,7 +85,23 @@ impl Kernel {
             user,
             queued,
         };
-        (files, FileContext { fs, streams, random, clock, cpu, mem, cred, signals, pid, pgid, size_limit })
+        (
+            files,
+            FileContext {
+                fs,
+                streams,
+                random,
+                clock,
+                cpu,
+                mem,
+                cred,
+                signals,
+                pid,
+                pgid,
+                size_limit,
+                late_signal: None,
+            },
+        )
     }
 
     /// Closes a descriptor of the running task; EBADF.

@@ -85,7 +85,11 @@ fn copy(
         extend_text(ctx, sides[0], u64::MAX, 0)?;
     }
     let (files, mut cx) = ctx.file_ops();
-    copy(files, &mut cx).map_err(|error| failed(ctx, &sides, error))
+    let result = copy(files, &mut cx);
+    if let Some(signo) = cx.late_signal {
+        ctx.kernel.raise(signo);
+    }
+    result.map_err(|error| failed(ctx, &sides, error))
 }
 
 /// The pipe of a description, if it is one.
@@ -175,12 +179,16 @@ fn copy_file_range(ctx: &mut Ctx, [from, from_at, to, to_at, len, flags]: [u64; 
     let call = &ctx.kernel.task().call;
     // Broken off it may have made the file longer.
     let (before, decided) = (call.done, call.decided.first().copied());
-    let len = decided.unwrap_or(len.min(size.saturating_sub(starts.0)));
+    let mut len = decided.unwrap_or(len.min(size.saturating_sub(starts.0)));
     if inodes.0 == inodes.1 && starts.0 < starts.1 + len && starts.1 < starts.0 + len {
         return Err(Errno::EINVAL.into());
     }
     if starts.0 > i64::MAX as u64 || starts.1 > i64::MAX as u64 {
         return Err(Errno::EINVAL.into());
+    }
+    let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
+    if decided.is_none() && starts.1 < limit {
+        len = len.min(limit - starts.1); // what goes beyond is not tried, and no signal tells of it
     }
     ctx.kernel.task_mut().call.decided = vec![len];
     let done = copy(ctx, [from, to], |files, cx| files.copy_bytes(cx, source, target, len, before))?;
@@ -299,7 +307,9 @@ fn vmsplice(ctx: &mut Ctx, [fd, iov, count, flags, ..]: [u64; 6]) -> SysResult {
 fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     let path = get_path(ctx.mem, path)?;
     let limit = ctx.kernel.process().limits.soft(Resource::Fsize);
-    check_len(len, limit).map_err(|error| failed(ctx, &[], error))?;
+    if len > i64::MAX as u64 {
+        return Err(Errno::EINVAL.into());
+    }
     let (fs, caller, _) = ctx.paths_now();
     let found = fs.locate(&caller, AT_FDCWD, &path, true).map_err(nameless_is(Errno::EINVAL));
     let At { mount, ino } = found?.there()?;
@@ -319,7 +329,10 @@ fn truncate(ctx: &mut Ctx, [path, len, ..]: [u64; 6]) -> SysResult {
     while ctx.kernel.files.leases.conflict(ino, true) {
         break_leases(ctx, ino, true, false)?;
     }
+    let size = ctx.kernel.fs.node(ino).size();
+    check_len(len, size, limit).map_err(|error| failed(ctx, &[], error))?;
     let (fs, caller, mem) = ctx.paths_now();
+    fs.drop_set_id(caller.cred, ino);
     fs.truncate(caller.now, ino, len, mem)?;
     fs.forget_if_unused(ino, mem);
     Ok(0)

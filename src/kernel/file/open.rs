@@ -88,8 +88,8 @@ impl Opener<'_> {
         let follow = flags & O_NOFOLLOW == 0 && !exclusive;
         if create && path.ends_with(b"/") {
             // No file can be made under such a name; but the way to it must exist.
-            self.fs.resolve(&self.caller, base, path, Last::Parent)?;
-            return Err(Errno::EISDIR);
+            let found = self.fs.resolve(&self.caller, base, path, Last::Parent)?;
+            return Err(if exclusive && found.is_dots() { Errno::EEXIST } else { Errno::EISDIR });
         }
         let last = if create && follow { Last::Create } else { Last::from(follow) };
         let found = match self.fs.resolve(&self.caller, base, path, last) {
@@ -186,6 +186,7 @@ impl Opener<'_> {
             Body::File(_) => {
                 self.fs.hold_content(ino, read, write || truncate)?;
                 if truncate && !made {
+                    self.fs.drop_set_id(self.caller.cred, ino);
                     self.fs.truncate(self.caller.now, ino, 0, self.mem)?;
                 }
                 self.fs.hold(ino);
@@ -287,6 +288,10 @@ impl Opener<'_> {
             _ => ends.1 == 0,
         };
         let nonblocking = kept & O_NONBLOCK != 0;
+        if kept & O_ACCMODE == O_ACCMODE || kept & O_DIRECT != 0 {
+            self.fs.pipes.close(pipe, false, false, &mut self.fs.queues);
+            return Err(Errno::EINVAL); // one for neither, and one that is no pipe of packets
+        }
         let no_writer_since = (waits && nonblocking).then_some(written);
         if waits && write && nonblocking {
             self.fs.pipes.close(pipe, false, false, &mut self.fs.queues);

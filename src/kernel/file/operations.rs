@@ -46,6 +46,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) pgid: i32,
     /// RLIMIT_FSIZE.
     pub(crate) size_limit: u64,
+    /// Signal that the caller gets although part of the work is done: the rest has failed.
+    pub(crate) late_signal: Option<i32>,
 }
 
 impl FileContext<'_> {
@@ -248,6 +250,11 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// Tells if a vector is read or written as one message rather than piece by piece.
     fn moves_whole(&self) -> bool {
         false
+    }
+
+    /// Tells if a vector is written as one message.
+    fn gathers(&self) -> bool {
+        self.moves_whole()
     }
 
     /// Tells if written bytes are not even looked at.

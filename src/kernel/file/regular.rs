@@ -17,12 +17,13 @@ const BLOCK: u64 = 4096;
 /// Bytes that are shifted at a time.
 const SHIFTED: u64 = 256 << 10;
 
-/// Checks the length of a file after a change: EINVAL, and EFBIG with SIGXFSZ beyond RLIMIT_FSIZE.
-pub(crate) fn check_len(len: u64, limit: u64) -> Result<(), FileError> {
+/// Checks the length that a file of some size is given: EINVAL, and EFBIG with SIGXFSZ if it grows
+/// beyond RLIMIT_FSIZE.
+pub(crate) fn check_len(len: u64, size: u64, limit: u64) -> Result<(), FileError> {
     if len > i64::MAX as u64 {
         return Err(Errno::EINVAL.into());
     }
-    if len > limit {
+    if len > size && len > limit {
         return Err(FileError::Signal(SIGXFSZ, Errno::EFBIG));
     }
     Ok(())
@@ -41,7 +42,7 @@ impl Regular {
         let new = if insert { size.checked_add(len).ok_or(Errno::EFBIG)? } else { size - len };
         let now = cx.now();
         if insert {
-            check_len(new, cx.size_limit)?;
+            check_len(new, size, cx.size_limit)?;
             cx.fs.truncate(now, self.0, new, cx.mem)?;
         }
         let mut starts: Vec<u64> = (first..size).step_by(SHIFTED as usize).collect();
@@ -145,7 +146,7 @@ impl FileOperations for Regular {
     }
 
     fn truncate(&mut self, cx: &mut FileContext, len: u64) -> Result<(), FileError> {
-        check_len(len, cx.size_limit)?;
+        check_len(len, cx.fs.meta(self.0).size, cx.size_limit)?;
         let now = cx.now();
         cx.fs.drop_set_id(cx.cred, self.0);
         Ok(cx.fs.truncate(now, self.0, len, cx.mem)?)
@@ -166,9 +167,10 @@ impl FileOperations for Regular {
             _ => return Err(Errno::EOPNOTSUPP.into()),
         };
         if !keep {
-            check_len(end, cx.size_limit)?;
+            check_len(end, cx.fs.meta(self.0).size, cx.size_limit)?;
         }
         let now = cx.now();
+        cx.fs.drop_set_id(cx.cred, self.0);
         if zeroes {
             cx.fs.punch(now, self.0, offset, len, cx.mem)?;
         }

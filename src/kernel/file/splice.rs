@@ -21,9 +21,13 @@ pub(crate) struct Side {
 }
 
 /// The bytes that were moved, or an error if there are none.
-fn outcome(done: u64, failed: Option<FileError>) -> Result<u64, FileError> {
+fn outcome(cx: &mut FileContext, done: u64, failed: Option<FileError>) -> Result<u64, FileError> {
     match failed {
         Some(error) if done == 0 => Err(error),
+        Some(FileError::Signal(signo, _)) => {
+            cx.late_signal = Some(signo);
+            Ok(done)
+        }
         _ => Ok(done),
     }
 }
@@ -128,7 +132,7 @@ impl Descriptions {
         }
         self.advance(from, done);
         self.advance(to, done);
-        outcome(done, failed)
+        outcome(cx, done, failed)
     }
 
     /// Copies up to `len` bytes from a file into a pipe. What is not in the pipe is not taken out.
@@ -192,7 +196,7 @@ impl Descriptions {
         if done > 0 {
             wake(cx, to, READABLE);
         }
-        outcome(done, failed)
+        outcome(cx, done, failed)
     }
 
     /// Moves bytes from a pipe to memory, vmsplice(2).
@@ -224,7 +228,7 @@ impl Descriptions {
             }
         }
         wake(cx, from, WRITABLE);
-        outcome(done, failed)
+        outcome(cx, done, failed)
     }
 
     /// Moves up to `len` bytes from a pipe to something that is none.
@@ -260,7 +264,7 @@ impl Descriptions {
             wake(cx, from, WRITABLE);
         }
         self.advance(to, done);
-        outcome(done, failed)
+        outcome(cx, done, failed)
     }
 
     /// Moves up to `len` bytes from one pipe to another, whole pages as they are.
