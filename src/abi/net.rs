@@ -168,6 +168,7 @@ pub(crate) const TCP_LISTEN: u8 = 10;
 pub(crate) const NLMSG_ERROR: u16 = 2;
 pub(crate) const NLMSG_DONE: u16 = 3;
 pub(crate) const NLM_F_MULTI: u16 = 2;
+pub(crate) const NLM_F_REQUEST: u16 = 1;
 pub(crate) const NLM_F_ACK: u16 = 4;
 pub(crate) const NLM_F_CAPPED: u16 = 0x100;
 /// NLM_F_ROOT and NLM_F_MATCH: all objects.

@@ -15,6 +15,8 @@ pub(crate) enum Reason {
     Out,
     /// POLL_MSG: a lease is to be given back.
     Message,
+    /// POLL_HUP: the other side of a socket is closed.
+    HangUp,
 }
 
 impl Reason {
@@ -24,6 +26,7 @@ impl Reason {
             Reason::In => (1, POLLIN | POLLRDNORM),
             Reason::Out => (2, POLLOUT | POLLWRNORM | POLLWRBAND),
             Reason::Message => (3, POLLIN | POLLRDNORM | POLLMSG),
+            Reason::HangUp => (6, POLLHUP | POLLERR),
         }
     }
 }
@@ -87,7 +90,7 @@ impl<K: Ord + Copy> Fasync<K> {
     pub(crate) fn notify(&mut self, at: K, reason: Reason) {
         let (_, band) = reason.code_and_band();
         for (file, (fd, events)) in self.held.get(&at).into_iter().flatten() {
-            if events & band != 0 {
+            if events & band != 0 || reason == Reason::HangUp {
                 self.notices.push(Notice { file: *file, fd: *fd, reason });
             }
         }

@@ -50,6 +50,9 @@ impl Net {
             }
             return Err(if connected { Errno::EPIPE } else { Errno::ECONNREFUSED }.into());
         };
+        if other.kind != self.sock(id)?.kind {
+            return Err(Errno::EPROTOTYPE.into());
+        }
         if other.peer.is_some_and(|peer| peer != id) {
             return Err(Errno::EPERM.into());
         }
@@ -119,7 +122,7 @@ impl Net {
             return Err(Errno::ENOTCONN.into());
         }
         let unix = sock.family == Family::Unix;
-        if unix && wanted.flags & MSG_OOB != 0 {
+        if !sock.family.is_inet() && wanted.flags & MSG_OOB != 0 {
             return Err(Errno::EOPNOTSUPP.into());
         }
         sock.take_error()?;

@@ -95,7 +95,9 @@ impl Net {
             State::Connecting if again => return Err(FileError::Wait(waits)),
             State::Connecting => return Err(Errno::EALREADY.into()),
             State::Closed if again || std::mem::take(&mut sock.in_progress) => {
-                return Err(sock.error.take().unwrap_or(Errno::ECONNABORTED).into());
+                let error = sock.error.take();
+                sock.shut = (false, false); // it is as new
+                return Err(error.unwrap_or(Errno::ECONNABORTED).into());
             }
             State::Closed => {}
         }
@@ -190,6 +192,7 @@ impl Net {
                 send_room: if from.rooms_were_set.0 { from.send_room } else { SEND_ROOM },
                 ..from
             };
+            sock.options.put(SOL_SOCKET, SO_PRIORITY, 0);
         }
         if let Ok(sock) = self.sock_mut(id) {
             (sock.state, sock.peer) = (State::Connected, Some(there));
@@ -241,9 +244,13 @@ impl Net {
     /// Dissolves a connection, connect(2) with AF_UNSPEC.
     pub(crate) fn disconnect(&mut self, id: SockId, queues: &mut WaitQueues) -> Result<(), Errno> {
         let sock = self.sock(id)?;
+        let mut error = None;
         match (sock.is_tcp(), sock.state) {
             (true, State::Listening) => self.stop_listening(id, queues),
-            (true, State::Connected) => self.reset_peer(id, queues),
+            (true, State::Connected) => {
+                error = Some(Errno::ECONNRESET); // as the other side has it
+                self.reset_peer(id, queues);
+            }
             _ => {}
         }
         while let Some(message) = self.sock_mut(id)?.received.pop() {
@@ -251,10 +258,11 @@ impl Net {
         }
         let sock = self.sock_mut(id)?;
         (sock.remote, sock.peer, sock.state, sock.in_progress) = (None, None, State::Closed, false);
-        (sock.shut, sock.finished, sock.error) = ((false, false), false, None);
+        (sock.shut, sock.finished, sock.error) = ((false, false), false, error);
         let bound = sock.bound;
         self.leave_port(id);
-        if let Some(at) = bound {
+        // A port that bind(2) has chosen for a socket of UDP is not kept.
+        if let Some(at) = bound.filter(|at| at.port() != 0) {
             self.enter_port(id, at)?;
         }
         self.wake(id, 0, queues);
@@ -280,7 +288,7 @@ impl Net {
                     if let Ok(other) = self.sock_mut(peer) {
                         (other.shut.0, other.finished) = (true, true);
                     }
-                    self.wake(peer, 0, queues);
+                    self.wake_shut(peer, queues);
                 }
             }
             _ => {}

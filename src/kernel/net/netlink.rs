@@ -16,6 +16,11 @@ use crate::kernel::wait_queue::WaitQueues;
 /// Bytes of `struct nlmsghdr`.
 const HEADER: usize = 16;
 
+/// Bytes of `struct ifinfomsg`.
+const IFINFO: usize = 16;
+/// The last kind of rtnetlink(7).
+const RTM_MAX: u16 = 123;
+
 /// A question: `struct nlmsghdr` and what follows.
 pub(super) struct Request<'a> {
     pub(super) kind: u16,
@@ -227,6 +232,12 @@ impl Net {
         if !matches!(protocol, NETLINK_ROUTE | NETLINK_SOCK_DIAG) {
             return Err(Errno::EPERM);
         }
+        if out.flags & MSG_OOB != 0 {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        if out.bytes.is_empty() {
+            return Err(Errno::ENODATA);
+        }
         let capped = self.sock(id)?.options.is_on(SOL_NETLINK, NETLINK_CAP_ACK);
         let mut rest = out.bytes;
         while let Some(header) = rest.first_chunk::<HEADER>() {
@@ -253,6 +264,10 @@ impl Net {
                 }
                 _ => request.answers(port, self.loopback(namespace)),
             };
+            let answers = if request.flags & NLM_F_REQUEST == 0 { Vec::new() } else { answers };
+            let acknowledged = answers.iter().all(|answer| !request.is_end(answer));
+            let ack = request.flags & NLM_F_ACK != 0 && acknowledged;
+            let answers = answers.into_iter().chain(ack.then(|| request.error(port, None)));
             for bytes in answers {
                 let room = truesize(bytes.len());
                 let from = Some(Addr::Netlink(0, 0));
@@ -304,10 +319,22 @@ impl Request<'_> {
         self.message(NLMSG_ERROR, flags, port, &body)
     }
 
+    /// Tells if a datagram is an error, or the end of a list: no acknowledgement follows.
+    fn is_end(&self, datagram: &[u8]) -> bool {
+        let kind = datagram.get(4..6).map_or(0, |kind| u16::from_le_bytes([kind[0], kind[1]]));
+        kind == NLMSG_ERROR || self.is_dump()
+    }
+
     /// The datagrams that answer the question.
     fn answers(&self, port: u32, loopback: Loopback) -> Vec<Vec<u8>> {
         if self.kind < RTM_BASE {
             return Vec::new(); // NLMSG_NOOP and its kin
+        }
+        if self.kind > RTM_MAX {
+            return vec![self.error(port, Some(Errno::EOPNOTSUPP))];
+        }
+        if self.body.is_empty() {
+            return Vec::new(); // not even a family
         }
         let family = self.body.first().copied().unwrap_or(0);
         let dump = self.is_dump();
@@ -320,7 +347,9 @@ impl Request<'_> {
                     .map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
                 let named = self.body.windows(NAME.len()).any(|bytes| bytes == NAME);
                 let known = index == INDEX || index == 0 && named;
+                let asks = self.body.len() >= IFINFO && (index != 0 || self.body.len() > IFINFO);
                 return vec![match known {
+                    _ if !asks => self.error(port, Some(Errno::EINVAL)),
                     true => self.message(RTM_NEWLINK, 0, port, &link(loopback.up)),
                     false => self.error(port, Some(Errno::ENODEV)),
                 }];

@@ -40,6 +40,18 @@ pub(crate) struct Options {
     bytes: BTreeMap<(u32, u32), Vec<u8>>,
 }
 
+impl Options {
+    /// Those that an accepted Unix socket has of the one that listened: what comes with messages.
+    pub(crate) fn passing(&self) -> Options {
+        const SO_PASSSEC: u32 = 34;
+        let passes = |(level, name): &(u32, u32)| {
+            *level == SOL_SOCKET && matches!(*name, SO_PASSCRED | SO_PASSPIDFD | SO_PASSRIGHTS | SO_PASSSEC)
+        };
+        let numbers = self.numbers.iter().filter(|(key, _)| passes(key)).map(|(key, value)| (*key, *value));
+        Options { numbers: numbers.collect(), bytes: BTreeMap::new() }
+    }
+}
+
 /// The row of an option; ENOPROTOOPT or EOPNOTSUPP if such a socket does not have it.
 fn find((family, stream): (Family, bool), level: u32, name: u32) -> Result<&'static Row, Errno> {
     let has = |of: Of| match of {

@@ -19,6 +19,11 @@ pub(super) fn source(to: SocketAddr) -> IpAddr {
     if to.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() }
 }
 
+/// Tells if an address says nothing without an interface, and none has one but the loopback's.
+fn is_link_local(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
+}
+
 /// Tells if a socket of IPv6 takes no part in IPv4.
 pub(super) fn is_v6_only(sock: &Sock) -> bool {
     sock.options.is_on(IPPROTO_IPV6, IPV6_V6ONLY)
@@ -56,6 +61,9 @@ impl Net {
             IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), to.port()),
             _ => to,
         };
+        if is_link_local(to.ip()) {
+            return Err(Errno::EINVAL);
+        }
         let reached = self.is_own(namespace, to.ip()) && self.loopback(namespace).up;
         if reached { Ok(to) } else { Err(Errno::ENETUNREACH) }
     }
@@ -135,6 +143,9 @@ impl Net {
         if at.is_ipv4() && sock.family == Family::Inet6 && is_v6_only(sock) {
             return Err(Errno::EINVAL);
         }
+        if is_link_local(at.ip()) {
+            return Err(Errno::EINVAL);
+        }
         if !(any
             || self.is_own(sock.namespace, at.ip())
             || at.ip().is_loopback() && at.is_ipv4()
@@ -154,8 +165,9 @@ impl Net {
             _ if self.conflicts(id, at) => return Err(Errno::EADDRINUSE),
             port => port,
         };
-        let at = SocketAddr::new(at.ip(), port);
-        self.sock_mut(id)?.bound = Some(at);
+        let (wanted, at) = (at, SocketAddr::new(at.ip(), port));
+        let sock = self.sock_mut(id)?;
+        sock.bound = Some(if sock.is_tcp() { at } else { wanted });
         self.enter_port(id, at)
     }
 

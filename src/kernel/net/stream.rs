@@ -247,7 +247,8 @@ impl Net {
         if wanted.flags & MSG_OOB != 0 {
             return self.receive_urgent(id, wanted, queues);
         }
-        let target = sock.low_water.min(wanted.len).max(1);
+        // Who does not wait takes what there is.
+        let target = if wanted.nonblocking { 1 } else { sock.low_water.min(wanted.len).max(1) };
         if sock.received.len() < target && !sock.shut.0 && sock.error.is_none() && !sock.received.is_empty() {
             return Err(wait(wanted.nonblocking, "receive", sock.receive_timeout));
         }
@@ -388,6 +389,11 @@ impl Net {
                 sock.error = Some(Errno::ECONNRESET);
                 (sock.state, sock.shut) = (State::Closed, (true, true));
             }
+            // Both ends have been said: TCP has left the socket.
+            State::Connected if sock.is_tcp() && sock.finished && sock.shut.1 => {
+                sock.shut = (sock.shut.0 || read, true);
+                return Err(Errno::ENOTCONN);
+            }
             State::Connected | State::Listening => {}
             _ if !unix => {
                 let connected = sock.is_datagram() && sock.remote.is_some();
@@ -411,7 +417,7 @@ impl Net {
             // A stop of reading is not told to the other side of TCP.
             other.shut = (other.shut.0 || write, other.shut.1 || read && !tcp);
             other.finished |= write && tcp;
-            self.wake(peer, 0, queues);
+            self.wake_shut(peer, queues);
         }
         self.wake(id, 0, queues);
         Ok(())

@@ -13,7 +13,7 @@ use crate::kernel::net::far_end::Outside;
 use crate::kernel::net::lingering::Lingering;
 use crate::kernel::net::loopback::Loopback;
 use crate::kernel::net::queue::{Message, Rights};
-use crate::kernel::net::sock::{Kind, Sock, SockId};
+use crate::kernel::net::sock::{Kind, Sock, SockId, State};
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::wait_queue::WaitQueues;
 
@@ -127,6 +127,16 @@ impl Net {
         }
         if events == 0 || events & POLLOUT != 0 {
             queues.fasync.notify(sock.queue, Reason::Out);
+        }
+    }
+
+    /// Tells who waits for a connected socket that the other side has shut its own.
+    pub(super) fn wake_shut(&self, id: SockId, queues: &mut WaitQueues) {
+        let Some(sock) = self.get(id) else { return };
+        queues.wake(sock.queue, 0);
+        let both = sock.shut == (true, true) || sock.is_tcp() && sock.state == State::Closed;
+        if sock.shut.0 {
+            queues.fasync.notify(sock.queue, if both { Reason::HangUp } else { Reason::In });
         }
     }
 

@@ -124,7 +124,7 @@ impl Net {
             _ => return Err(Errno::EINVAL.into()),
         }
         let (local, of_listener) = (other.local.clone(), other.own.clone());
-        let (uid, inherited) = (other.uid, other.options.clone());
+        let (uid, inherited) = (other.uid, other.options.passing());
         let namespace = self.sock(to)?.namespace;
         let there = self.add(namespace, (Family::Unix, kind, 0), queues);
         let sock = self.sock_mut(there)?;
@@ -220,7 +220,7 @@ impl Net {
             if unread {
                 other.error = Some(Errno::ECONNRESET);
             }
-            self.wake(peer, 0, queues);
+            self.wake_shut(peer, queues);
         }
         for embryo in waiting {
             self.close_unix(embryo, queues);

@@ -157,7 +157,10 @@ fn set_socket(ctx: &mut Ctx, socket: Socket, name: u32, given: Given, may: Privi
         }
         SO_RCVLOWAT => {
             let most = if value < 0 { i32::MAX } else { value.max(1) };
-            ctx.kernel.fs.net.sock_mut(socket.id)?.low_water = most as usize;
+            // TCP has no more than half of its largest buffer, `tcp_set_rcvlowat`.
+            const TCP_MOST: usize = 3 << 20;
+            let sock = ctx.kernel.fs.net.sock_mut(socket.id)?;
+            sock.low_water = (most as usize).min(if sock.is_tcp() { TCP_MOST } else { usize::MAX });
             Ok(())
         }
         SO_RCVTIMEO | SO_SNDTIMEO | SO_RCVTIMEO_NEW | SO_SNDTIMEO_NEW => {
