@@ -355,7 +355,14 @@ pub(super) fn renameat2(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [
     let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
     let (fs, caller, mem) = ctx.paths_now();
     let from = fs.locate(&caller, from_dir as i32, &from, Last::Parent)?;
-    let to = fs.locate(&caller, to_dir as i32, &to, Last::Parent)?;
+    let found = fs.locate(&caller, to_dir as i32, &to, Last::Parent);
+    // The new name itself is looked at after the old one.
+    let new = to.rsplit(|byte| *byte == b'/').find(|name| !name.is_empty());
+    let too_long = found.as_ref().is_err_and(|why| *why == Errno::ENAMETOOLONG);
+    if too_long && from.ino.is_none() && new.is_some_and(|name| name.len() > NAME_MAX) {
+        return Err(Errno::ENOENT.into());
+    }
+    let to = found?;
     fs.rename(&caller, &from, &to, flags, mem)?;
     Ok(0)
 }
@@ -374,7 +381,10 @@ pub(super) fn linkat(ctx: &mut Ctx, [from_dir, from, to_dir, to, flags, _]: [u64
     let (from, to) = (get_path(ctx.mem, from)?, get_path(ctx.mem, to)?);
     let (fs, caller, mem) = ctx.paths_now();
     let ino = if from.is_empty() && flags & AT_EMPTY_PATH != 0 {
-        caller.fd_link(from_dir as i32)?.inode.ok_or(Errno::EXDEV)?
+        match from_dir as i32 {
+            AT_FDCWD => caller.context.cwd.ino,
+            fd => caller.fd_link(fd)?.inode.ok_or(Errno::EXDEV)?,
+        }
     } else {
         let found = fs.locate(&caller, from_dir as i32, &from, flags & AT_SYMLINK_FOLLOW != 0);
         found.map_err(nameless_is(Errno::EXDEV))?.exists()?

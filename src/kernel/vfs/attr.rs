@@ -113,7 +113,7 @@ impl FileSystem {
         }
         let bits = node.host_bits(mode);
         match node.host_path() {
-            Some(path) if node.writes_through() => host::chmod(&path, bits)?,
+            Some(path) if node.keeps_attributes() => host::chmod(&path, bits)?,
             _ => self.node_mut(ino).own_mode = true,
         }
         let node = self.node_mut(ino);
@@ -202,7 +202,8 @@ impl FileSystem {
         node.times.modify = modify.unwrap_or(node.times.modify);
         node.touch_meta(caller.now);
         let times = node.times;
-        if let (true, Some(path)) = (node.writes_through(), node.host_path()) {
+        node.own_times |= node.unlinked();
+        if let (true, Some(path)) = (node.keeps_attributes(), node.host_path()) {
             let pair = |time: Time| {
                 let time = self.host_clock.to_host(time);
                 (time.sec, time.nsec)
@@ -224,7 +225,7 @@ impl FileSystem {
     pub(crate) fn file_flags(&self, ino: Ino) -> Result<u32, Errno> {
         let node = self.node(ino);
         match node.host_path() {
-            Some(path) if node.writes_through() => host::flags(&path),
+            Some(path) if node.keeps_attributes() => host::flags(&path),
             _ => Ok(node.flags),
         }
     }
@@ -238,7 +239,7 @@ impl FileSystem {
         mask: u32,
     ) -> Result<(), Errno> {
         let node = self.node(ino);
-        if let (true, Some(path)) = (node.writes_through(), node.host_path()) {
+        if let (true, Some(path)) = (node.keeps_attributes(), node.host_path()) {
             host::set_flags(&path, flags, mask)?;
         }
         let node = self.node_mut(ino);

@@ -370,6 +370,9 @@ impl FileSystem {
         self.writable(to.mount)?;
         let through = self.write_dir(to.dir).is_some();
         let nameless = node.links == 0 && node.unlinked();
+        if self.node(to.dir).unlinked() {
+            return Err(Errno::ENOENT);
+        }
         if node.dev != self.node(to.dir).dev {
             return Err(Errno::EXDEV);
         }

@@ -490,15 +490,21 @@ impl Node {
         self.host.as_ref().is_some_and(|host| host.write)
     }
 
+    /// Tells if its attributes are changed on the host, by its path: another file may have the path
+    /// of one whose last name is gone.
+    pub(crate) fn keeps_attributes(&self) -> bool {
+        self.writes_through() && !self.unlinked()
+    }
+
     /// The permission bits that go to the host for those that the guest wants: a program that runs
     /// there would run as whoever runs cgemu, so no set-user-id and set-group-id bit does.
     pub(crate) fn host_bits(&self, mode: u32) -> u32 {
         if self.is_dir() { mode } else { mode & !(S_ISUID | S_ISGID) }
     }
 
-    /// Path on the host, if it is there.
+    /// Path on the host, if it is there: a directory that was removed is not.
     pub(crate) fn host_path(&self) -> Option<HostPath> {
-        self.host.as_ref().map(|host| host.path.clone())
+        self.host.as_ref().filter(|_| !self.removed).map(|host| host.path.clone())
     }
 
     /// st_nlink.
