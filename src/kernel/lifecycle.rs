@@ -10,6 +10,7 @@ use crate::kernel::fasync::{Notice, Owner, Reason};
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::mm::Places;
 use crate::kernel::process::Status;
+use crate::kernel::sched::WaitKey;
 use crate::kernel::signal::deliver::Fate;
 use crate::kernel::signal::info::SigInfo;
 use crate::kernel::signal::state::{To, describe};
@@ -84,6 +85,11 @@ impl Kernel {
             self.fs.queues.fasync.push(Notice { file, fd, reason: Reason::Message });
         }
         self.send_signals_of_files();
+    }
+
+    /// Tells if a task waits for the leases on a file: it has the file open as good as done.
+    pub(crate) fn awaits_leases(&self, ino: Ino) -> bool {
+        self.sched.sleepers_of(WaitKey::Lease(ino)).next().is_some()
     }
 
     /// Makes this process the receiver of a description's signals if it has none.

@@ -3,6 +3,7 @@
 use crate::abi::capability::CAP_LEASE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
+use crate::kernel::fasync::Owner;
 use crate::kernel::fdtable::FileNo;
 use crate::kernel::file::lease::BREAK_TIME;
 use crate::kernel::file::locks::{Holder, LAST_BYTE, Record};
@@ -30,6 +31,10 @@ fn flock(ctx: &mut Ctx, [fd, operation, ..]: [u64; 6]) -> SysResult {
         _ => return Err(Errno::EINVAL.into()),
     };
     let file = ctx.pin_opened(fd as i32)?;
+    let open = ctx.kernel.files.get(file);
+    if exclusive.is_some() && !open.readable() && !open.writable() {
+        return Err(Errno::EBADF.into()); // opened for neither
+    }
     let pid = ctx.kernel.process().pid;
     match ctx.kernel.files.flock(file, exclusive, pid) {
         Err(Errno::EAGAIN) if operation & LOCK_NB == 0 => {
@@ -172,10 +177,15 @@ pub(super) fn set_lease(ctx: &mut Ctx, file: FileNo, fd: i32, kind: u64) -> SysR
         return Err(Errno::EINVAL.into());
     }
     let pid = ctx.kernel.process().pid;
+    let awaited = ctx.kernel.awaits_leases(ino);
     let files = &mut ctx.kernel.files;
     if kind == F_UNLCK {
         files.leases.remove(ino, file)?;
+        files.get_mut(file).owner = Owner::default();
         return Ok(0);
+    }
+    if awaited && files.leases.get(ino, file) != kind {
+        return Err(Errno::EAGAIN.into());
     }
     let mut others = files.opens_of(ino, file);
     if kind == F_RDLCK && files.get(file).writable() {
