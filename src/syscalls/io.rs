@@ -345,7 +345,7 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
         offset = end.or(offset); // pwrite(2) appends too
     }
     let whole = ctx.kernel.files.get(file).ops.moves_whole();
-    if pieces.len() > 1 && whole {
+    if pieces.len() > 1 && ctx.kernel.files.get(file).ops.gathers() {
         return write_gathered(ctx, file, pieces, flags);
     }
     let (mut skip, before) = (done, done);

@@ -63,7 +63,7 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
     }
     let mut bytes = vec![0; count as usize * 8];
     copy_from_user(ctx.mem, addr, &mut bytes)?;
-    let ready = until_ready(ctx, timeout, ("poll", Restart::Never), |ctx, wait, keys| {
+    let result = until_ready(ctx, timeout, ("poll", Restart::Never), |ctx, wait, keys| {
         let mut ready = 0;
         for entry in bytes.as_chunks_mut::<8>().0 {
             let [a, b, c, d, e0, e1, ..] = *entry;
@@ -81,9 +81,12 @@ fn poll_all(ctx: &mut Ctx, addr: u64, count: u64, timeout: Option<u64>) -> SysRe
             ready += u64::from(found != 0);
         }
         Ok(ready)
-    })?;
-    copy_to_user(ctx.mem, addr, &bytes)?;
-    Ok(ready)
+    });
+    // That nothing is ready is written too where a signal has ended the call.
+    if !matches!(result, Err(Break::Sleep | Break::Pause)) {
+        copy_to_user(ctx.mem, addr, &bytes)?;
+    }
+    result
 }
 
 /// A timeout in milliseconds, negative for none, in nanoseconds.
@@ -109,11 +112,22 @@ pub(super) fn swap_mask(ctx: &mut Ctx, addr: u64, size: u64) -> Result<(), Errno
     Ok(())
 }
 
-/// ppoll(2).
+/// ppoll(2): the time that is left is written back.
 fn ppoll(ctx: &mut Ctx, [fds, count, timeout, mask, size, _]: [u64; 6]) -> SysResult {
-    let timeout = get_timeout(ctx.mem, timeout)?;
+    let wanted = get_timeout(ctx.mem, timeout)?;
     swap_mask(ctx, mask, size)?;
-    poll_all(ctx, fds, count, timeout)
+    let deadline = wanted.map(|ns| ctx.deadline(ns));
+    let result = poll_all(ctx, fds, count, wanted);
+    put_left(ctx, timeout, deadline, &result);
+    result
+}
+
+/// Writes the time that is left of a timeout; that it cannot be written is no error.
+fn put_left(ctx: &mut Ctx, addr: u64, deadline: Option<u64>, result: &SysResult) {
+    if let (Some(deadline), false) = (deadline, matches!(result, Err(Break::Sleep))) {
+        let left = deadline.saturating_sub(ctx.now());
+        let _ = put_timespec(ctx.mem, addr, left);
+    }
 }
 
 fn select_all(ctx: &mut Ctx, count: u64, sets: [u64; 3], timeout: Option<u64>) -> SysResult {
@@ -195,9 +209,6 @@ fn pselect6(ctx: &mut Ctx, [count, read, write, except, timeout, mask]: [u64; 6]
     }
     let deadline = wanted.map(|ns| ctx.deadline(ns));
     let result = select_all(ctx, count, [read, write, except], wanted);
-    if let (Some(deadline), false) = (deadline, matches!(result, Err(Break::Sleep))) {
-        let left = deadline.saturating_sub(ctx.now());
-        let _ = put_timespec(ctx.mem, timeout, left);
-    }
+    put_left(ctx, timeout, deadline, &result);
     result
 }

@@ -4,7 +4,7 @@
 use crate::abi::capability::CAP_SYS_ADMIN;
 use crate::abi::errno::Errno;
 use crate::abi::random::*;
-use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE};
 use crate::kernel::streams::Streams;
 use crate::kernel::uaccess::{copy_from_user, get_u32, put_u32};
 use crate::kernel::vfs::image::Source;
@@ -58,6 +58,11 @@ impl FileOperations for Device {
 
     fn has_offset(&self) -> bool {
         true
+    }
+
+    fn poll(&self, _cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
+        // There are always random bytes, and never are more wanted.
+        Ok(if self.1 == Model::Random { READABLE } else { READABLE | WRITABLE })
     }
 
     fn discards(&self) -> bool {

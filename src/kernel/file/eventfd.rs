@@ -34,11 +34,15 @@ impl FileOperations for EventFd {
     }
 
     fn details(&self, _fs: &FileSystem, _now: u64) -> String {
-        format!("eventfd-count: {:16x}\n", self.count)
+        format!("eventfd-count: {:16x}\neventfd-semaphore: {}\n", self.count, u8::from(self.semaphore))
     }
 
     fn moves_whole(&self) -> bool {
         true
+    }
+
+    fn gathers(&self) -> bool {
+        false // each piece of a vector is a number of its own
     }
 
     fn read(

@@ -2,6 +2,7 @@
 //! was used again.
 
 use crate::abi::errno::Errno;
+use crate::abi::fs::POLLHUP;
 use crate::kernel::arena::ProcessId;
 use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, READABLE};
 use crate::kernel::streams::Streams;
@@ -64,6 +65,7 @@ impl FileOperations for PidFd {
     }
 
     fn poll(&self, _cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
-        Ok(if self.ended { READABLE } else { 0 })
+        let reaped = if self.pid == -1 { POLLHUP } else { 0 };
+        Ok(if self.ended { READABLE | reaped } else { 0 })
     }
 }

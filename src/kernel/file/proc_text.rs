@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::abi::errno::Errno;
 use crate::abi::fs::{SEEK_CUR, SEEK_SET};
 use crate::guest::SpaceId;
-use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, seek_within};
+use crate::kernel::file::operations::{
+    FileContext, FileError, FileOperations, Mode, READABLE, WRITABLE, seek_within,
+};
 use crate::kernel::mm::space_of;
 use crate::kernel::streams::Streams;
 use crate::kernel::vfs::node::{Ino, ProcFile, ProcSource};
@@ -68,6 +70,11 @@ impl FileOperations for ProcText {
     /// Only the tables of mounts tell of changes.
     fn can_be_watched(&self, _streams: &Streams) -> bool {
         matches!(self.source.file, ProcFile::Mounts | ProcFile::MountInfo)
+    }
+
+    fn poll(&self, cx: &mut FileContext, _mode: Mode, _wait: bool) -> Result<u16, Errno> {
+        let writable = if self.can_be_watched(cx.streams) { 0 } else { WRITABLE };
+        Ok(READABLE | writable)
     }
 
     fn has_offset(&self) -> bool {

@@ -278,7 +278,7 @@ impl Notify {
             let _ = writeln!(
                 text,
                 "inotify wd:{watch:x} ino:{inode:x} sdev:{device:x} mask:{:x} ignored_mask:0 ",
-                mask & IN_ALL_EVENTS
+                mask & (IN_ALL_EVENTS | IN_EXCL_UNLINK | IN_ONESHOT)
             );
         }
         text
