@@ -164,10 +164,11 @@ impl Task {
     /// A task that this one makes, clone(2): signals that wait, timers and addresses of its own
     /// memory are not inherited.
     pub(super) fn child(&self, tid: i32, shared: Shared) -> Task {
-        let (policy, nice) = if self.policy.reset_on_fork {
-            (Policy::default(), if self.policy.is_realtime() || self.nice < 0 { 0 } else { self.nice })
-        } else {
-            (self.policy, self.nice)
+        // Only what is better than usual is reset: not SCHED_BATCH and SCHED_IDLE.
+        let (policy, nice) = match self.policy {
+            policy if !policy.reset_on_fork => (policy, self.nice),
+            policy if policy.is_realtime() => (Policy::default(), 0),
+            policy => (Policy { reset_on_fork: false, ..policy }, self.nice.max(0)),
         };
         Task {
             tid,

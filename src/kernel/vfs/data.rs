@@ -279,7 +279,7 @@ impl FileSystem {
         len: u64,
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
-        if self.node(ino).seals & F_SEAL_WRITE != 0 {
+        if self.node(ino).seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) != 0 {
             return Err(Errno::EPERM);
         }
         self.begin_change(ino, mem)?;

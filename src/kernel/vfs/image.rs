@@ -69,7 +69,9 @@ fn text(path: &[u8]) -> Arc<str> {
 
 impl FileSystem {
     pub(crate) fn file_id(&mut self, ino: Ino, path: &[u8]) -> FileId {
-        FileId { path: text(path), inode: self.number(ino), device: self.node(ino).dev }
+        let gone = self.node(ino).unlinked() && !path.ends_with(DELETED);
+        let path = [path, if gone { DELETED } else { b"" }].concat();
+        FileId { path: text(&path), inode: self.number(ino), device: self.node(ino).dev }
     }
 
     /// The bytes of a regular file as they are now; later writes are not seen.
