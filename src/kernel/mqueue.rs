@@ -190,17 +190,19 @@ pub(crate) struct Mqueues {
     held: BTreeMap<MqueueId, Mqueue>,
     last: u32,
     ended: BTreeMap<TaskId, Ended>,
-    /// Bytes of all texts.
+    /// Bytes of all texts in queues.
     bytes: u64,
+    /// All messages, those too that wait for room.
+    messages: u64,
+    /// Bytes of all names.
+    name_bytes: u64,
 }
 
 impl Mqueues {
     /// Bytes that the queues take.
     pub(crate) fn charged(&self) -> u64 {
-        let messages: usize =
-            self.held.values().map(|queue| queue.messages.len() + queue.senders.len()).sum();
-        let names: usize = self.names.keys().map(|(_, name)| name.len()).sum();
-        self.bytes + messages as u64 * MESSAGE + (self.held.len() * size_of::<Mqueue>() + names) as u64
+        let queues = (self.held.len() * size_of::<Mqueue>()) as u64;
+        self.bytes + self.messages * MESSAGE + queues + self.name_bytes
     }
 
     pub(crate) fn get(&self, id: MqueueId) -> Option<&Mqueue> {
@@ -267,6 +269,7 @@ impl Mqueues {
             charged: (user, bytes),
         };
         self.held.insert(id, queue);
+        self.name_bytes += name.1.len() as u64;
         self.names.insert(name, id);
         Ok(id)
     }
@@ -281,6 +284,7 @@ impl Mqueues {
             return Err(Errno::EPERM);
         }
         queue.linked = false;
+        self.name_bytes -= name.1.len() as u64;
         self.names.remove(&name);
         self.collect(id);
         Ok(())
@@ -291,6 +295,7 @@ impl Mqueues {
         let gone: Vec<_> = self.names.keys().filter(|(of, _)| *of == namespace).cloned().collect();
         for name in gone {
             let Some(id) = self.names.remove(&name) else { continue };
+            self.name_bytes -= name.1.len() as u64;
             if let Some(queue) = self.held.get_mut(&id) {
                 queue.linked = false;
             }
@@ -312,6 +317,7 @@ impl Mqueues {
             && let Some(queue) = self.held.remove(&id)
         {
             self.bytes -= queue.bytes;
+            self.messages -= (queue.messages.len() + queue.senders.len()) as u64;
         }
     }
 
@@ -334,6 +340,7 @@ impl Mqueues {
             return Ok(Sent::Handed(task));
         }
         self.bytes += message.text.len() as u64;
+        self.messages += 1;
         queue.insert(message);
         queues.wake(queue.queue, POLLIN | POLLRDNORM);
         let told = if queue.len() == 1 { queue.registration.take() } else { None };
@@ -353,6 +360,7 @@ impl Mqueues {
         queue.times = Times::all(now);
         queue.bytes -= message.text.len() as u64;
         self.bytes -= message.text.len() as u64;
+        self.messages -= 1;
         let woken = queue.senders.pop_front().map(|(task, message)| {
             self.bytes += message.text.len() as u64;
             queue.insert(message);
@@ -378,6 +386,7 @@ impl Mqueues {
     pub(crate) fn wait_for_room(&mut self, id: MqueueId, task: TaskId, message: Message) {
         if let Some(queue) = self.held.get_mut(&id) {
             queue.senders.push_back((task, message));
+            self.messages += 1;
         }
     }
 
@@ -399,7 +408,9 @@ impl Mqueues {
         self.ended.remove(&task);
         if let Some(queue) = self.held.get_mut(&id) {
             queue.receivers.retain(|waiting| *waiting != task);
+            let before = queue.senders.len();
             queue.senders.retain(|(waiting, _)| *waiting != task);
+            self.messages -= (before - queue.senders.len()) as u64;
         }
     }
 
@@ -450,10 +461,10 @@ mod tests {
             order.extend(message.text);
         }
         assert_eq!(order, b"abcd");
-        assert_eq!(mqueues.bytes, 0);
+        assert_eq!((mqueues.bytes, mqueues.messages, mqueues.name_bytes), (0, 0, 1));
         mqueues.unlink(namespace, b"q", &cred).expect("a name");
         assert!(mqueues.get(id).is_some());
         mqueues.close(id);
-        assert!(mqueues.get(id).is_none());
+        assert!(mqueues.get(id).is_none() && mqueues.charged() == 0);
     }
 }

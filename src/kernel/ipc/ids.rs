@@ -1,6 +1,6 @@
 //! Tables of objects by key and identifier, `ipc/util.c` of Linux.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::abi::capability::{CAP_IPC_OWNER, CAP_SYS_ADMIN};
 use crate::abi::errno::Errno;
@@ -64,6 +64,11 @@ impl Perm {
 pub(crate) trait Charged {
     /// Bytes that it takes on the host beside its place.
     fn charge(&self) -> u64;
+
+    /// Parts that count against a limit of the whole table, of which an object has always as many.
+    fn parts(&self) -> usize {
+        0
+    }
 }
 
 /// An object with its identifier and permissions.
@@ -91,6 +96,10 @@ pub(crate) struct Ids<T> {
     /// Places to be measured again.
     touched: Vec<u32>,
     charged: u64,
+    /// Parts of all objects.
+    parts: usize,
+    /// Objects that are to be removed once nobody uses them.
+    pub(super) doomed: BTreeSet<i32>,
 }
 
 impl<T: Charged> Ids<T> {
@@ -104,7 +113,14 @@ impl<T: Charged> Ids<T> {
             most,
             touched: Vec::new(),
             charged: 0,
+            parts: 0,
+            doomed: BTreeSet::new(),
         }
+    }
+
+    /// Parts of all objects.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts
     }
 
     /// The identifier of the object with a key, which is made if flags say so: shmget(2) and its
@@ -153,6 +169,7 @@ impl<T: Charged> Ids<T> {
         if perm.key != IPC_PRIVATE {
             self.keys.insert(perm.key, at);
         }
+        self.parts += object.parts();
         self.entries.insert(at, Entry { id, perm, object, charge: 0, touched: true });
         self.touched.push(at);
         id
@@ -190,6 +207,8 @@ impl<T: Charged> Ids<T> {
         self.forget_key(id);
         let entry = self.entries.remove(&Self::place(id))?;
         self.charged -= entry.charge;
+        self.parts -= entry.object.parts();
+        self.doomed.remove(&id);
         Some(entry.object)
     }
 

@@ -59,6 +59,10 @@ impl Charged for SemSet {
         let undo = self.undo.len() * (self.semaphores.len() * 4 + 64);
         (size_of_val(&self.semaphores[..]) + waiting + undo) as u64
     }
+
+    fn parts(&self) -> usize {
+        self.semaphores.len()
+    }
 }
 
 /// The calls that have ended, and how.

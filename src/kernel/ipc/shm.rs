@@ -32,13 +32,14 @@ impl Ids<Segment> {
         self.forget_key(id);
         if let Ok(entry) = self.find_mut(id) {
             entry.perm.mode |= SHM_DEST;
+            self.doomed.insert(id);
         }
         self.sweep(mem);
     }
 
     /// Frees the segments that were removed and that nobody has attached any more.
     pub(crate) fn sweep(&mut self, mem: &mut dyn GuestMemory) {
-        let doomed = self.iter().filter(|entry| entry.perm.mode & SHM_DEST != 0);
+        let doomed = self.doomed.iter().filter_map(|id| self.find(*id).ok());
         let gone: Vec<i32> =
             doomed.filter(|entry| mem.object_views(entry.object.object) == 0).map(|entry| entry.id).collect();
         for id in gone {

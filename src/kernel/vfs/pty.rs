@@ -1,6 +1,6 @@
 //! Pseudo-terminals, pty(7): pairs of a master and a slave with a line discipline between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::abi::capability::CAP_SYS_ADMIN;
 use crate::abi::errno::Errno;
@@ -81,33 +81,54 @@ impl Pty {
     }
 }
 
-/// Every pair by its number.
+/// A pair, and the bytes that it took when they were last counted.
+#[derive(Clone, Debug)]
+struct Held {
+    pty: Pty,
+    charge: u64,
+}
+
+/// Every pair by its number. What was lent to be changed is looked at again when its signals or
+/// bytes are next asked for, so that no call looks at them all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ptys(BTreeMap<u32, Pty>, Vec<i32>);
+pub(crate) struct Ptys {
+    held: BTreeMap<u32, Held>,
+    /// Sessions that are hung up, and not told yet.
+    hung_up: Vec<i32>,
+    /// Pairs that may have signals to send.
+    signalling: BTreeSet<u32>,
+    /// Pairs whose bytes may be others.
+    touched: BTreeSet<u32>,
+    charged: u64,
+}
 
 impl Ptys {
     /// Makes a pair with the lowest free number; `None` if there are too many.
     pub(crate) fn add(&mut self, queues: (QueueId, QueueId)) -> Option<u32> {
-        let number = (FIRST..).find(|number| !self.0.contains_key(number))?;
-        if self.0.len() >= MOST {
+        let number = (FIRST..).find(|number| !self.held.contains_key(number))?;
+        if self.held.len() >= MOST {
             return None;
         }
-        self.0.insert(number, Pty::new(queues));
+        self.held.insert(number, Held { pty: Pty::new(queues), charge: 0 });
+        self.touched.insert(number);
         Some(number)
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<&Pty> {
-        self.0.get(&number)
+        self.held.get(&number).map(|held| &held.pty)
     }
 
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Pty> {
-        self.0.get_mut(&number)
+        let held = self.held.get_mut(&number)?;
+        self.signalling.insert(number);
+        self.touched.insert(number);
+        Some(&mut held.pty)
     }
 
     /// Takes note that the master of a pair is closed: its session is hung up.
     pub(crate) fn hang_up(&mut self, number: u32) {
-        if let Some(pty) = self.0.get_mut(&number) {
-            self.1.extend(Some(std::mem::take(&mut pty.session)).filter(|session| *session != 0));
+        if let Some(Held { pty, .. }) = self.held.get_mut(&number) {
+            self.hung_up.extend(Some(std::mem::take(&mut pty.session)).filter(|session| *session != 0));
             pty.foreground = 0;
         }
     }
@@ -115,21 +136,29 @@ impl Ptys {
     /// Takes the signals that are to be sent: the pair and the signal for its foreground, or a
     /// session that is hung up.
     pub(crate) fn take_signals(&mut self) -> Vec<(u32, i32, i32)> {
-        let mut signals: Vec<(u32, i32, i32)> = self.1.drain(..).map(|session| (0, session, 0)).collect();
-        for (number, pty) in self.0.iter_mut().filter(|(_, pty)| !pty.tty.signals.is_empty()) {
-            signals.extend(pty.tty.signals.drain(..).map(|signo| (*number, 0, signo)));
+        let mut signals: Vec<(u32, i32, i32)> =
+            self.hung_up.drain(..).map(|session| (0, session, 0)).collect();
+        while let Some(number) = self.signalling.pop_first() {
+            let Some(Held { pty, .. }) = self.held.get_mut(&number) else { continue };
+            signals.extend(pty.tty.signals.drain(..).map(|signo| (number, 0, signo)));
         }
         signals
     }
 
     /// Drops a pair that nobody holds.
     pub(crate) fn remove(&mut self, number: u32) {
-        self.0.remove(&number);
+        self.charged -= self.held.remove(&number).map_or(0, |held| held.charge);
     }
 
     /// Bytes that the pairs take.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.0.values().map(|pty| (size_of::<Pty>() + pty.tty.bytes()) as u64).sum()
+    pub(crate) fn charged(&mut self) -> u64 {
+        while let Some(number) = self.touched.pop_first() {
+            let Some(Held { pty, charge }) = self.held.get_mut(&number) else { continue };
+            self.charged -= *charge;
+            *charge = (size_of::<Pty>() + pty.tty.bytes()) as u64;
+            self.charged += *charge;
+        }
+        self.charged
     }
 }
 
@@ -148,5 +177,27 @@ mod tests {
         assert_eq!(add(&mut ptys), None);
         ptys.remove(7);
         assert_eq!(add(&mut ptys), Some(7));
+        assert_eq!(ptys.charged(), (MOST * size_of::<Pty>()) as u64);
+    }
+
+    #[test]
+    fn what_was_changed_is_looked_at_again() {
+        let (mut ptys, mut queues) = (Ptys::default(), WaitQueues::default());
+        for _ in 0..3 {
+            ptys.add((queues.add(), queues.add()));
+        }
+        let empty = ptys.charged();
+        for number in [3, 1] {
+            let pty = ptys.get_mut(number).expect("a pair");
+            pty.signal(SIGWINCH);
+            pty.tty.signals.push(2);
+        }
+        assert_eq!(ptys.take_signals(), [(1, 0, SIGWINCH), (1, 0, 2), (3, 0, SIGWINCH), (3, 0, 2)]);
+        assert_eq!((ptys.take_signals().len(), ptys.charged()), (0, empty));
+        ptys.get_mut(2).expect("a pair").session = 9;
+        ptys.hang_up(2);
+        assert_eq!(ptys.take_signals(), [(0, 9, 0)]);
+        (1..=3).for_each(|number| ptys.remove(number));
+        assert_eq!(ptys.charged(), 0);
     }
 }

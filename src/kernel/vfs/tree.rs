@@ -143,11 +143,12 @@ impl FileSystem {
             (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
-        let waiting = self.queues.bytes() + self.timer_fds.bytes() + self.rings.bytes() + self.notify.bytes();
+        let waiting =
+            self.queues.bytes() + self.timer_fds.bytes() + self.rings.bytes() + self.notify.charged();
         self.nodes.charged()
             + tables
             + self.pipes.charged()
-            + self.ptys.bytes()
+            + self.ptys.charged()
             + waiting
             + self.net.bytes()
             + self.mqueues.charged()

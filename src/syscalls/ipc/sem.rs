@@ -27,7 +27,7 @@ fn semget(ctx: &mut Ctx, [key, count, flags, ..]: [u64; 6]) -> SysResult {
     let count = usize::try_from(count as i32).ok().filter(|count| *count <= SEMMSL).ok_or(Errno::EINVAL)?;
     let now = now(ctx);
     let cred = ctx.kernel.task().cred.clone();
-    let used: usize = ctx.kernel.ipc.sem.iter().map(|entry| entry.object.semaphores.len()).sum();
+    let used = ctx.kernel.ipc.sem.parts();
     let fits = |set: &SemSet| if set.semaphores.len() < count { Err(Errno::EINVAL) } else { Ok(()) };
     let make = || match count {
         0 => Err(Errno::EINVAL),
