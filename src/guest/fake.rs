@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::guest::cpu::{Gpr, GuestCpu};
 use crate::guest::memory::{
-    Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, MemoryUsage, ObjectId, PageSource, Place,
-    Prot, Remap, SpaceId, VmFlags,
+    Backing, FileId, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage, ObjectId,
+    PageSource, Place, Prot, Remap, SpaceId, VmFlags,
 };
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
@@ -420,6 +420,13 @@ impl GuestMemory for FakeMemory {
 
     fn next_mapping(&self, addr: u64) -> Option<Mapping> {
         self.mappings().into_iter().find(|mapping| mapping.end > addr)
+    }
+
+    fn mapped_bytes(&self) -> MappedBytes {
+        let sum = |which: fn(&Mapping) -> bool| {
+            self.mappings().iter().filter(|map| which(map)).map(|map| map.end - map.start).sum()
+        };
+        MappedBytes { all: sum(|_| true), data: sum(Mapping::is_data), locked: sum(Mapping::is_locked) }
     }
 
     fn backing(&self, addr: u64) -> Option<Backing> {

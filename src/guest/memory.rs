@@ -334,6 +334,17 @@ impl Mapping {
     }
 }
 
+/// Bytes of the mappings of an address space that limits are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MappedBytes {
+    /// All of them.
+    pub all: u64,
+    /// Those that [`Mapping::is_data`] is true of.
+    pub data: u64,
+    /// Those that [`Mapping::is_locked`] is true of.
+    pub locked: u64,
+}
+
 /// A request to resize or move a mapping, mremap(2).
 #[derive(Clone, Copy, Debug)]
 pub struct Remap {
@@ -396,6 +407,9 @@ pub trait GuestMemory {
     fn present_pages(&self, start: u64, end: u64) -> Vec<u64>;
     /// The first mapping that ends behind an address.
     fn next_mapping(&self, addr: u64) -> Option<Mapping>;
+
+    /// Bytes of all mappings, which are not looked at for it.
+    fn mapped_bytes(&self) -> MappedBytes;
     /// The backing of the page at an address.
     fn backing(&self, addr: u64) -> Option<Backing>;
     /// Returns whether every page of the range is mapped.

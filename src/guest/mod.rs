@@ -14,7 +14,7 @@ pub use cpu::{Gpr, GuestCpu};
 pub use fault::Fault;
 pub use layout::Layout;
 pub use memory::{
-    Backing, FileId, FileVersion, GuestMemory, MapRequest, Mapping, MemError, MemoryUsage, ObjectId,
-    PageSource, Place, Prot, Remap, SpaceId, VmFlags,
+    Backing, FileId, FileVersion, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage,
+    ObjectId, PageSource, Place, Prot, Remap, SpaceId, VmFlags,
 };
 pub use page::{PAGE_SIZE, USER_END, page_down, page_up};

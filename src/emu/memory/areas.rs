@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::abi::mm::MAX_MAP_COUNT;
 use crate::emu::memory::gaps::Gaps;
-use crate::guest::{Backing, FileId, Mapping, ObjectId, PAGE_SIZE, Prot, VmFlags};
+use crate::guest::{Backing, FileId, MappedBytes, Mapping, ObjectId, PAGE_SIZE, Prot, VmFlags};
 
 /// One mapping.
 #[derive(Clone)]
@@ -127,6 +127,18 @@ impl Area {
         (size_of::<Area>() + 128 + names) as u64
     }
 
+    /// Adds or takes away so many bytes of it where they count.
+    fn count(&self, len: u64, by: impl Fn(&mut u64, u64), sums: &mut MappedBytes) {
+        by(&mut sums.all, len);
+        let grows = self.flags.has(VmFlags::GROWSDOWN);
+        if self.prot.allows(Prot::WRITE) && !self.is_shared() && !grows {
+            by(&mut sums.data, len);
+        }
+        if self.flags.has(VmFlags::LOCKED) {
+            by(&mut sums.locked, len);
+        }
+    }
+
     /// Tests whether `next`, which begins `len` bytes after this one, continues it.
     fn continues(&self, next: &Area, len: u64) -> bool {
         let backing = match (&self.backing, &next.backing) {
@@ -164,7 +176,7 @@ pub(super) struct Areas {
     /// Bytes that they are charged.
     bytes: u64,
     /// Bytes that are mapped, and the most that were.
-    mapped: u64,
+    mapped: MappedBytes,
     mapped_peak: u64,
     /// Limits of their growth.
     pub(super) limits: GrowthLimits,
@@ -237,8 +249,8 @@ impl Areas {
 
     fn put(&mut self, start: u64, area: Area) {
         self.bytes += area.charge();
-        self.mapped += area.end - start;
-        self.mapped_peak = self.mapped_peak.max(self.mapped);
+        area.count(area.end - start, |sum, len| *sum += len, &mut self.mapped);
+        self.mapped_peak = self.mapped_peak.max(self.mapped.all);
         if let Some(behind) = area.behind() {
             self.views.entry(behind).or_default().insert(start);
         }
@@ -251,7 +263,7 @@ impl Areas {
     fn take(&mut self, start: u64) -> Option<Area> {
         let area = self.map.remove(&start)?;
         self.bytes -= area.charge();
-        self.mapped -= area.end - start;
+        area.count(area.end - start, |sum, len| *sum -= len, &mut self.mapped);
         if let Some(behind) = area.behind()
             && let Some(starts) = self.views.get_mut(&behind)
         {
@@ -278,7 +290,7 @@ impl Areas {
         {
             let rest = area.advanced(at - start);
             if let Some(area) = self.map.get_mut(&start) {
-                self.mapped -= area.end - at;
+                area.count(area.end - at, |sum, len| *sum -= len, &mut self.mapped);
                 area.end = at;
             }
             self.put(at, rest);
@@ -357,7 +369,7 @@ impl Areas {
                 && page - before.end < GUARD_GAP
         });
         let fits = area.end - page <= self.limits.stack
-            && self.mapped.saturating_add(start - page) <= self.limits.total;
+            && self.mapped.all.saturating_add(start - page) <= self.limits.total;
         (area.flags.has(VmFlags::GROWSDOWN) && fits && !crowded).then_some((start, area.end))
     }
 
@@ -370,12 +382,17 @@ impl Areas {
 
     /// Bytes that are mapped, and the most that were.
     pub(super) fn mapped(&self) -> (u64, u64) {
-        (self.mapped, self.mapped_peak)
+        (self.mapped.all, self.mapped_peak)
+    }
+
+    /// Bytes that are mapped, by what limits are about.
+    pub(super) fn mapped_bytes(&self) -> MappedBytes {
+        self.mapped
     }
 
     /// Forgets what was mapped before; at least `peak` is remembered.
     pub(super) fn set_mapped_peak(&mut self, peak: u64) {
-        self.mapped_peak = peak.max(self.mapped);
+        self.mapped_peak = peak.max(self.mapped.all);
     }
 
     /// Number of areas.
@@ -418,6 +435,23 @@ mod tests {
             );
         }
         areas
+    }
+
+    #[test]
+    fn sums_follow_what_is_mapped() {
+        let mut areas = areas(&[(0x1000, 0x5000), (0x8000, 0x9000)]);
+        let sums = |areas: &Areas| {
+            let MappedBytes { all, data, locked } = areas.mapped_bytes();
+            (all, data, locked)
+        };
+        assert_eq!(sums(&areas), (0x5000, 0x5000, 0));
+        assert!(areas.update(0x2000, 0x4000, |area| area.flags = VmFlags::LOCKED));
+        assert!(areas.update(0x3000, 0x9000, |area| area.prot = Prot::READ));
+        assert_eq!(sums(&areas), (0x5000, 0x2000, 0x2000));
+        areas.remove(0x2000, 0x3800);
+        assert_eq!(sums(&areas), (0x3800, 0x1000, 0x800));
+        areas.remove(0, 0x10000);
+        assert_eq!((sums(&areas), areas.mapped()), ((0, 0, 0), (0, 0x5000)));
     }
 
     #[test]

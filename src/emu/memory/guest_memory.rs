@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::emu::memory::areas::{Area, Areas, GrowthLimits};
 use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::space::{Access, AddressSpace, Break};
-use crate::guest::{Backing, GuestMemory, MapRequest, Mapping, MemError, MemoryUsage, ObjectId};
+use crate::guest::{Backing, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage, ObjectId};
 use crate::guest::{PAGE_SIZE, PageSource, Prot, Remap, SpaceId, USER_END, VmFlags, page_down, page_up};
 
 impl AddressSpace {
@@ -189,6 +189,10 @@ impl GuestMemory for AddressSpace {
 
     fn next_mapping(&self, addr: u64) -> Option<Mapping> {
         self.mapping_from(addr)
+    }
+
+    fn mapped_bytes(&self) -> MappedBytes {
+        self.areas.mapped_bytes()
     }
 
     fn backing(&self, addr: u64) -> Option<Backing> {

@@ -4,7 +4,7 @@
 use crate::abi::capability::CAP_IPC_LOCK;
 use crate::abi::errno::Errno;
 use crate::abi::resource::{RLIM_INFINITY, Resource};
-use crate::guest::{GuestMemory, Mapping};
+use crate::guest::{GuestMemory, MappedBytes, Mapping};
 use crate::kernel::Kernel;
 use crate::kernel::procfs::machine::TOTAL_MEMORY;
 use crate::syscalls::context::Ctx;
@@ -15,13 +15,19 @@ pub(super) fn between(mem: &dyn GuestMemory, start: u64, end: u64) -> impl Itera
         .take_while(move |mapping| mapping.start < end)
 }
 
-/// Bytes of the mappings that are meant, those in a range left out.
-fn total(ctx: &Ctx, which: fn(&Mapping) -> bool, except: Option<(u64, u64)>) -> u64 {
+/// Mappings that are counted: the bytes of all of them, and the test of one.
+type Counted = (fn(MappedBytes) -> u64, fn(&Mapping) -> bool);
+
+const ALL: Counted = (|bytes| bytes.all, |_| true);
+const DATA: Counted = (|bytes| bytes.data, Mapping::is_data);
+const LOCKED: Counted = (|bytes| bytes.locked, Mapping::is_locked);
+
+/// Bytes of the mappings that are counted, those in a range left out.
+fn total(ctx: &Ctx, (bytes, which): Counted, except: Option<(u64, u64)>) -> u64 {
     let (from, to) = except.unwrap_or_default();
-    let size = |m: &Mapping| m.end - m.start;
-    let left_out = |m: &Mapping| m.end.min(to).saturating_sub(m.start.max(from));
-    let mappings = between(ctx.mem, 0, u64::MAX);
-    mappings.filter(which).map(|mapping| size(&mapping) - left_out(&mapping)).sum()
+    let left_out = |m: Mapping| m.end.min(to).saturating_sub(m.start.max(from));
+    let within = between(ctx.mem, from, to).filter(which).map(left_out);
+    bytes(ctx.mem.mapped_bytes()) - within.sum::<u64>()
 }
 
 fn fits(ctx: &Ctx, resource: Resource, used: impl FnOnce() -> u64, more: u64) -> bool {
@@ -39,13 +45,13 @@ pub(in crate::syscalls) fn room_to_grow(
     data: bool,
     replaced: Option<(u64, u64)>,
 ) -> bool {
-    fits(ctx, Resource::As, || total(ctx, |_| true, replaced), len)
-        && (!data || fits(ctx, Resource::Data, || total(ctx, Mapping::is_data, replaced), len))
+    fits(ctx, Resource::As, || total(ctx, ALL, replaced), len)
+        && (!data || fits(ctx, Resource::Data, || total(ctx, DATA, replaced), len))
 }
 
 /// Tests whether so many bytes of private memory may become writable.
 pub(super) fn room_for_data(ctx: &Ctx, len: u64) -> bool {
-    fits(ctx, Resource::Data, || total(ctx, Mapping::is_data, None), len)
+    fits(ctx, Resource::Data, || total(ctx, DATA, None), len)
 }
 
 /// Most bytes of one reservation, as vm.overcommit_memory 0 has it (`__vm_enough_memory`): all that
@@ -66,16 +72,16 @@ pub(super) fn may_lock(ctx: &Ctx) -> Result<(), Errno> {
 
 /// Tests whether `len` more bytes may be kept in memory.
 pub(in crate::syscalls) fn room_to_lock(ctx: &Ctx, len: u64) -> bool {
-    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, Mapping::is_locked, None), len)
+    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, LOCKED, None), len)
 }
 
 /// Tests whether `len` bytes from `start` on may be kept in memory, of which parts may be already.
 pub(super) fn room_to_lock_range(ctx: &Ctx, start: u64, len: u64) -> bool {
-    let already = || total(ctx, Mapping::is_locked, Some((start, start.saturating_add(len))));
+    let already = || total(ctx, LOCKED, Some((start, start.saturating_add(len))));
     unlimited(ctx) || fits(ctx, Resource::Memlock, already, len)
 }
 
 /// Tests whether everything that is mapped may be kept in memory.
 pub(super) fn room_to_lock_all(ctx: &Ctx) -> bool {
-    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, |_| true, None), 0)
+    unlimited(ctx) || fits(ctx, Resource::Memlock, || total(ctx, ALL, None), 0)
 }
