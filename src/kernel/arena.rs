@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
+use rustc_hash::FxHashMap;
+
 /// A number that names an object of one kind.
 pub(crate) trait Key: Copy {
     /// The key of the object at an index.
@@ -20,14 +22,21 @@ pub(crate) trait Key: Copy {
 /// of a holder leads to an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena<K, V> {
-    objects: BTreeMap<usize, (V, u32)>,
+    /// Objects and numbers of holders, in places that are used again.
+    slots: Vec<Option<(V, u32)>>,
+    free: Vec<u32>,
+    /// Places by index: every question of the engine looks up several.
+    places: FxHashMap<usize, u32>,
+    /// The same in the order in which they were made.
+    order: BTreeMap<usize, u32>,
     next: usize,
     key: PhantomData<K>,
 }
 
 impl<K, V> Default for Arena<K, V> {
     fn default() -> Self {
-        Arena { objects: BTreeMap::new(), next: 0, key: PhantomData }
+        let (slots, free, places, order) = Default::default();
+        Arena { slots, free, places, order, next: 0, key: PhantomData }
     }
 }
 
@@ -43,7 +52,19 @@ impl<K: Key, V> Arena<K, V> {
     pub(crate) fn add(&mut self, object: V) -> K {
         let index = self.next;
         self.next += 1;
-        self.objects.insert(index, (object, 1));
+        let slot = Some((object, 1));
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.slots[place as usize] = slot;
+                place
+            }
+            None => {
+                self.slots.push(slot);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.places.insert(index, place);
+        self.order.insert(index, place);
         K::new(index)
     }
 
@@ -52,51 +73,68 @@ impl<K: Key, V> Arena<K, V> {
         K::new(self.next)
     }
 
+    fn slot(&self, key: K) -> Option<&(V, u32)> {
+        let place = self.places.get(&key.index())?;
+        self.slots.get(*place as usize)?.as_ref()
+    }
+
+    fn slot_mut(&mut self, key: K) -> Option<&mut (V, u32)> {
+        let place = self.places.get(&key.index())?;
+        self.slots.get_mut(*place as usize)?.as_mut()
+    }
+
     /// Adds a holder.
     pub(crate) fn hold(&mut self, key: K) {
-        if let Some((_, holders)) = self.objects.get_mut(&key.index()) {
+        if let Some((_, holders)) = self.slot_mut(key) {
             *holders += 1;
         }
     }
 
     /// Takes a holder away; the object, if it was the last one.
     pub(crate) fn release(&mut self, key: K) -> Option<V> {
-        let (_, holders) = self.objects.get_mut(&key.index())?;
+        let (_, holders) = self.slot_mut(key)?;
         *holders -= 1;
         if *holders > 0 {
             return None;
         }
-        self.objects.remove(&key.index()).map(|(object, _)| object)
+        let place = self.places.remove(&key.index())?;
+        self.order.remove(&key.index());
+        self.free.push(place);
+        self.slots.get_mut(place as usize)?.take().map(|(object, _)| object)
     }
 
     /// Number of holders.
     pub(crate) fn holders(&self, key: K) -> u32 {
-        self.objects.get(&key.index()).map_or(0, |(_, holders)| *holders)
+        self.slot(key).map_or(0, |(_, holders)| *holders)
     }
 
     /// An object, if it is still there.
     pub(crate) fn get(&self, key: K) -> Option<&V> {
-        self.objects.get(&key.index()).map(|(object, _)| object)
+        self.slot(key).map(|(object, _)| object)
     }
 
     /// An object, to be changed.
     pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut V> {
-        self.objects.get_mut(&key.index()).map(|(object, _)| object)
+        self.slot_mut(key).map(|(object, _)| object)
     }
 
     /// Number of objects.
     pub(crate) fn len(&self) -> usize {
-        self.objects.len()
+        self.order.len()
     }
 
     /// Keys and objects in the order in which they were made.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> {
-        self.objects.iter().map(|(index, (object, _))| (K::new(*index), object))
+        let slot = |(index, place): (&usize, &u32)| {
+            let (object, _) = self.slots.get(*place as usize)?.as_ref()?;
+            Some((K::new(*index), object))
+        };
+        self.order.iter().filter_map(slot)
     }
 
-    /// The objects, to be changed.
+    /// The objects, to be changed, in no order that means anything.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.objects.values_mut().map(|(object, _)| object)
+        self.slots.iter_mut().flatten().map(|(object, _)| object)
     }
 }
 
@@ -104,15 +142,14 @@ impl<K: Key, V> Index<K> for Arena<K, V> {
     type Output = V;
 
     fn index(&self, key: K) -> &V {
-        &self.objects[&key.index()].0
+        let Some((object, _)) = self.slot(key) else { unreachable!("a holder's object is there") };
+        object
     }
 }
 
 impl<K: Key, V> IndexMut<K> for Arena<K, V> {
     fn index_mut(&mut self, key: K) -> &mut V {
-        let Some((object, _)) = self.objects.get_mut(&key.index()) else {
-            unreachable!("a holder's object is there");
-        };
+        let Some((object, _)) = self.slot_mut(key) else { unreachable!("a holder's object is there") };
         object
     }
 }
