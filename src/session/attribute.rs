@@ -7,12 +7,13 @@ use crate::guest::Fault;
 use crate::hooks::callgraph::costs::CallCosts;
 use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::tally::Tally;
-use crate::profile::{CallGraph, Profile, UNKNOWN, cache_desc};
+use crate::profile::{CallGraph, Profile, cache_desc};
 use crate::requests::Reasons;
 use crate::session::call_graph;
 use crate::session::config::{CountConfig, Positions};
 use crate::session::costs::costs;
 use crate::session::instructions::{ByInstruction, Code};
+use crate::session::line_index::{LineCosts, LineIndex};
 use crate::session::modules::Modules;
 use crate::session::outcome::{Ending, Folded, Stop};
 use crate::session::places::{deadlock, place, place_of_call};
@@ -39,7 +40,12 @@ pub(super) struct Subject<'a> {
 }
 
 /// Folds the accounts of a run; `None` if nobody wants them any more.
-pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_>) -> Option<Folded> {
+pub(super) fn fold_run(
+    tally: &Tally,
+    modules: &mut Modules,
+    index: &mut LineIndex,
+    subject: Subject<'_>,
+) -> Option<Folded> {
     let give_up = modules.symboliser().give_up().clone();
     let events = subject.counting.events();
     let mut profile = Profile::new(subject.command, events);
@@ -50,16 +56,16 @@ pub(super) fn fold_run(tally: &Tally, modules: &mut Modules, subject: Subject<'_
     }
     subject.outside.iter().for_each(|name| profile.push_desc(format!("Outside: {name} (--allow-net)")));
     let mut insns = subject.code.map(|code| (ByInstruction::new(events), code));
+    let mut by_line = LineCosts::default();
     for (pc, mapping, counts) in give_up.over(tally.iter()) {
         let costs = costs(counts);
-        let at = modules.locate(mapping, pc);
-        let (file, function, line) =
-            at.as_ref().map_or((UNKNOWN, UNKNOWN, 0), |at| (&*at.file, &*at.function, at.line));
-        profile.add(file, function, line, &costs);
+        let line = index.number(modules, mapping, pc);
+        by_line.add(line, &costs);
         if let Some((insns, _)) = &mut insns {
-            insns.add(modules, mapping, pc, (file, function, line), &costs);
+            insns.add(modules, mapping, pc, index.line(line), &costs);
         }
     }
+    by_line.put(index, &mut profile);
     if give_up.asked() {
         return None;
     }

@@ -1,11 +1,12 @@
 //! The end of a run: its counts, folded to a profile, and what is to be said about it.
 
-use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::io;
 use std::slice::from_ref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+
+use rustc_hash::FxHashSet;
 
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::memory::space::AddressSpace;
@@ -26,6 +27,7 @@ use crate::session::config::Config;
 use crate::session::control::{Control, PAUSE};
 use crate::session::guest::{Guest, StopConditions};
 use crate::session::instructions::Code;
+use crate::session::line_index::LineIndex;
 use crate::session::modules::Modules;
 use crate::session::outcome::{Child, Ending, Finished, Folded, Pause, Stop, Thread, Whose};
 use crate::session::places::place_of_call;
@@ -129,7 +131,7 @@ impl Session {
             outside: &guest.kernel.outside(),
             positions,
         };
-        attribute::fold_run(&own.tally, &mut guest.modules, subject)
+        attribute::fold_run(&own.tally, &mut guest.modules, &mut LineIndex::new(false), subject)
     }
 
     /// The process that is meant, of those that are counted: the one that is looked at, or the
@@ -364,7 +366,7 @@ fn fold_all(
     let mut children: Vec<Child> = Vec::new();
     let mut left_out = whole.dumps.left_out;
     let mut disorder = whole.disorder();
-    let mut wanted: BTreeSet<(MappingId, u64)> = BTreeSet::new();
+    let mut wanted: FxHashSet<(MappingId, u64)> = FxHashSet::default();
     for child in others {
         let own = of_process(child, counts);
         left_out += own.dumps.left_out;
@@ -388,6 +390,7 @@ fn fold_all(
     // The debug information of a file is read once for all processes.
     wanted.extend(whole.addresses());
     modules.read_debug_info(&wanted.into_iter().collect::<Vec<_>>());
+    let mut index = LineIndex::new(rules.threads || !others.is_empty() && !rules.merged);
     let counting = &config.counting;
     let positions = config.recording.positions;
     let mut fold = |own: &AccountCounts, command: &[u8], of: &[Counted]| {
@@ -398,7 +401,7 @@ fn fold_all(
         let dumps = &own.dumps;
         let Told { reasons, outside } = told;
         let subject = Subject { command, counting, code, calls, dumps, reasons, outside, positions };
-        attribute::fold_run(&own.tally, modules, subject)
+        attribute::fold_run(&own.tally, modules, &mut index, subject)
     };
     let in_first = if rules.merged { counted } else { from_ref(first) };
     let folded = fold(&whole, &first.command, in_first)?;

@@ -12,6 +12,7 @@ mod guest;
 mod inspect;
 mod instructions;
 mod kernel_stores;
+mod line_index;
 mod load;
 mod look;
 mod modules;

@@ -10,6 +10,7 @@ use crate::hooks::tally::Tally;
 use crate::profile::CallGraph;
 use crate::session::attribute::{self, Subject};
 use crate::session::call_graph;
+use crate::session::line_index::LineIndex;
 use crate::session::outcome::{DumpedPart, Whose};
 use crate::session::places::place;
 use crate::session::run::Session;
@@ -74,7 +75,9 @@ impl Session {
             outside: &outside,
             positions: self.config.recording.positions,
         };
-        attribute::fold_run(&Tally::default(), &mut self.guest.modules, subject)?.dumps.pop()
+        attribute::fold_run(&Tally::default(), &mut self.guest.modules, &mut LineIndex::new(false), subject)?
+            .dumps
+            .pop()
     }
 
     /// Switches counting of all processes that there are. Nothing that is not counted touches
