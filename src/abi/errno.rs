@@ -75,7 +75,11 @@ impl Errno {
     pub const EALREADY: Errno = Errno(114);
     pub const EINPROGRESS: Errno = Errno(115);
     pub const ESTALE: Errno = Errno(116);
+    pub const EDQUOT: Errno = Errno(122);
     pub const ECANCELED: Errno = Errno(125);
+    pub const ENOKEY: Errno = Errno(126);
+    pub const EKEYEXPIRED: Errno = Errno(127);
+    pub const EKEYREVOKED: Errno = Errno(128);
 
     /// The error number that a value of RAX stands for, if it is one.
     pub(crate) fn from_rax(value: u64) -> Option<Errno> {

@@ -10,6 +10,7 @@ pub(crate) mod futex;
 pub(crate) mod inotify;
 pub(crate) mod io_uring;
 pub(crate) mod ipc;
+pub(crate) mod key;
 pub(crate) mod mm;
 pub(crate) mod mqueue;
 pub(crate) mod net;

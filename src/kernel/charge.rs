@@ -51,6 +51,7 @@ impl Kernel {
             + self.files.charged()
             + self.fs.charged()
             + self.requests.bytes()
+            + self.keys.bytes()
             + self.ipc.charged_in_all()
     }
 

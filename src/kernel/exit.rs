@@ -124,6 +124,7 @@ impl Kernel {
         self.release_objects(task, mem);
         self.leave_children(process, task);
         self.live_tasks -= 1;
+        self.keys_may_be_left();
         self.tracer_ended(task);
         let process = &mut self.processes[process];
         process.tasks.retain(|other| *other != task);

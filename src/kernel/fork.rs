@@ -54,6 +54,7 @@ impl Kernel {
         if has(CLONE_THREAD) && namespaces.pid != namespaces.pid_of_children || beside {
             return Err(Errno::EINVAL.into());
         }
+        let keyrings = self.keyrings_of_clone(has(CLONE_THREAD))?;
         let tid = self.pids.allocate(namespaces.pid_of_children)?;
         let mm = if has(CLONE_VM) { Ok(self.share_mm(from.mm)) } else { self.copy_mm(from.mm, mem) };
         let mm = mm.inspect_err(|_| self.remove_number(tid))?;
@@ -79,6 +80,7 @@ impl Kernel {
         let mut child = maker.child(tid, Shared { process, mm, handlers, fds, fs_context });
         child.cred = cred;
         child.namespaces = namespaces.of_child();
+        child.keyrings = keyrings;
         if has(CLONE_VM) && !has(CLONE_VFORK) {
             child.signals.altstack = AltStack::NONE;
         }

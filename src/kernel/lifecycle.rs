@@ -186,6 +186,7 @@ impl Kernel {
         self.unshare_handlers();
         self.signals().exec();
         self.executed_traced(tid);
+        self.exec_keyrings();
         let process = self.process_mut();
         (process.executed, process.exit_signal) = (true, SIGCHLD);
         self.clear_timers(self.task().shared.process, false);

@@ -26,6 +26,7 @@ pub(crate) mod host_network;
 pub(crate) mod io_uring;
 pub(crate) mod ipc;
 mod jobs;
+pub(crate) mod keys;
 mod lifecycle;
 pub(crate) mod limits;
 pub(crate) mod mm;

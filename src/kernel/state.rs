@@ -14,6 +14,7 @@ use crate::kernel::fdtable::FdTable;
 use crate::kernel::file::description::{Description, Descriptions};
 use crate::kernel::file::stream::standard_streams;
 use crate::kernel::futex::FutexKey;
+use crate::kernel::keys::table::Keys;
 use crate::kernel::mm::Mm;
 use crate::kernel::namespace::ipcs::Ipcs;
 use crate::kernel::namespace::table::NamespaceTable;
@@ -89,6 +90,8 @@ pub struct Kernel {
     pub(crate) requests: Requests,
     /// System V shared memory, semaphores and message queues.
     pub(crate) ipc: Ipcs,
+    /// Keys and keyrings.
+    pub(crate) keys: Keys,
     /// The host's standard streams.
     pub streams: Streams,
     /// The clock, made of executed instructions.
@@ -200,6 +203,7 @@ impl Kernel {
             files: standard_streams(),
             requests: Requests::default(),
             ipc: Ipcs::default(),
+            keys: Keys::new(config.seed),
             streams: Streams::new(config),
             clock: Clock::default(),
             namespaces,

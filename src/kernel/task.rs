@@ -5,6 +5,7 @@ use crate::abi::resource::CpuTime;
 use crate::abi::sched::{SCHED_FIFO, SCHED_IDLE, SCHED_RR};
 use crate::kernel::arena::{FdTableId, FsContextId, HandlersId, MmId, ProcessId, TaskId};
 use crate::kernel::cred::Credentials;
+use crate::kernel::keys::key::Keyrings;
 use crate::kernel::mm::Mm;
 use crate::kernel::namespace::kind::Namespaces;
 use crate::kernel::process::PID;
@@ -58,6 +59,8 @@ pub struct Task {
     pub shared: Shared,
     /// Credentials.
     pub cred: Credentials,
+    /// Keyrings, which belong to the credentials.
+    pub(crate) keyrings: Keyrings,
     /// Namespaces but the user's.
     pub(crate) namespaces: Namespaces,
     /// State, for the scheduler.
@@ -128,6 +131,7 @@ impl Task {
             tid: PID,
             shared,
             cred,
+            keyrings: Keyrings::default(),
             namespaces: Namespaces::FIRST,
             state: TaskState::default(),
             call: Call::default(),

@@ -21,6 +21,7 @@ mod io_uring;
 mod ioctl;
 mod iovec;
 mod ipc;
+mod key;
 mod lock;
 mod mm;
 mod net;

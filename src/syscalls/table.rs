@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 pub(crate) use crate::syscalls::row::{Row, Support};
 use crate::syscalls::{
-    adjtime, aio, attr, copy, dir, epoll, event, exec, fd, fs, futex, handle, io, io_uring, ioctl, ipc, lock,
-    mm, net, pipe, poll, process, sched, seccomp, signal, stat, system, time,
+    adjtime, aio, attr, copy, dir, epoll, event, exec, fd, fs, futex, handle, io, io_uring, ioctl, ipc, key,
+    lock, mm, net, pipe, poll, process, sched, seccomp, signal, stat, system, time,
 };
 
 /// Families of calls, each with its rows in the file that serves it.
@@ -32,6 +32,7 @@ const FAMILIES: &[&[Row]] = &[
     ipc::msg::ROWS,
     ipc::sem::ROWS,
     ipc::shm::ROWS,
+    key::calls::ROWS,
     lock::ROWS,
     mm::advice::ROWS,
     mm::map::ROWS,

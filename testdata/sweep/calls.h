@@ -33,6 +33,9 @@ struct call {
 #define AL(name, label, ...) {#name, label, SYS_##name, ANY, 0, 0, {__VA_ARGS__}}
 #define FORK(name, ...) {#name, "", SYS_##name, ANY, 1, 0, {__VA_ARGS__}}
 
+#define KEYS(label, ...) {"keyctl", label, SYS_keyctl, NUMBER, 0, make_key, {__VA_ARGS__}}
+#define ANY_KEYS(label, ...) {"keyctl", label, SYS_keyctl, ANY, 0, make_key, {__VA_ARGS__}}
+#define NEW_KEY(label, ...) {"add_key", label, SYS_add_key, ANY, 0, make_key, {__VA_ARGS__}}
 #define WITH(before, name, ...) {#name, "", SYS_##name, NUMBER, 0, before, {__VA_ARGS__}}
 
 #define FIXED(b) {K_FIXED, (long)(b)}
@@ -81,6 +84,20 @@ static void make_ring(void)
 {
     int params[30] = {0}, fd = (int)syscall(SYS_io_uring_setup, 4, params);
     must(fd >= 0 && dup2(fd, RING) == RING, "io_uring_setup");
+}
+
+/* Makes a session of its own, and the keyring of the process with a key in it, once there is room: the kernel may not have
+ * cleaned up yet what others left. */
+static void make_key(void)
+{
+    long key = -1;
+    for (int tries = 0; tries < 1000 && key < 0; tries++) {
+        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, 0) > 0)
+            key = syscall(SYS_add_key, "user", "there", "value", 5, KEY_SPEC_PROCESS_KEYRING);
+        if (key < 0)
+            usleep(1000);
+    }
+    must(key > 0, "add_key");
 }
 
 /* Stops the child for this process. */
@@ -441,6 +458,27 @@ static const struct call calls[] = {
     C(mq_timedsend, FD(mq), TEXT("0123456789abcdef"), SIZE(16), NUM(1), MILLISECOND),
     C(mq_timedreceive, FD(mq), OUT(64), SIZE(64), OUT(4), MILLISECOND),
     C(mq_notify, FD(mq), IN4(0, 0, SIGUSR1, SIGEV_SIGNAL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+    NEW_KEY("", TEXT("user\0"), TEXT("name\0"), TEXT("0123456789abcdef"), SIZE(16), NUM(KEY_SPEC_PROCESS_KEYRING)),
+    NEW_KEY("keyring", TEXT("keyring\0"), TEXT("name\0"), FIXED(0), SIZE(0), NUM(KEY_SPEC_THREAD_KEYRING)),
+    WITH(make_key, request_key, TEXT("user\0"), TEXT("name\0"), FIXED(0), NUM(KEY_SPEC_PROCESS_KEYRING)),
+    L(keyctl, "command", LIST(31, 31, 16, 33, 99, -1), OUT(64), SIZE(64)),
+    ANY_KEYS("GET_KEYRING_ID", FIXED(KEYCTL_GET_KEYRING_ID), RANGE(-10, 3, KEY_SPEC_PROCESS_KEYRING), NUM(1)),
+    AL(keyctl, "JOIN_SESSION_KEYRING", FIXED(KEYCTL_JOIN_SESSION_KEYRING), TEXT("sweep\0")),
+    KEYS("UPDATE", FIXED(KEYCTL_UPDATE), NUM(KEY_SPEC_PROCESS_KEYRING), TEXT("0123456789abcdef"), SIZE(16)),
+    KEYS("REVOKE", FIXED(KEYCTL_REVOKE), NUM(KEY_SPEC_PROCESS_KEYRING)),
+    KEYS("CHOWN", FIXED(KEYCTL_CHOWN), NUM(KEY_SPEC_PROCESS_KEYRING), USER_ID(1000), USER_ID(1000)),
+    KEYS("SETPERM", FIXED(KEYCTL_SETPERM), NUM(KEY_SPEC_PROCESS_KEYRING), BITS(0x3f000000)),
+    KEYS("CLEAR", FIXED(KEYCTL_CLEAR), NUM(KEY_SPEC_PROCESS_KEYRING)),
+    KEYS("LINK", FIXED(KEYCTL_LINK), NUM(KEY_SPEC_PROCESS_KEYRING), NUM(KEY_SPEC_THREAD_KEYRING)),
+    KEYS("UNLINK", FIXED(KEYCTL_UNLINK), NUM(KEY_SPEC_PROCESS_KEYRING), NUM(KEY_SPEC_THREAD_KEYRING)),
+    ANY_KEYS("SEARCH", FIXED(KEYCTL_SEARCH), NUM(KEY_SPEC_PROCESS_KEYRING), TEXT("user\0"), TEXT("there\0"), NUM(0)),
+    KEYS("READ", FIXED(KEYCTL_READ), NUM(KEY_SPEC_PROCESS_KEYRING), OUT(64), SIZE(64)),
+    KEYS("SET_REQKEY_KEYRING", FIXED(KEYCTL_SET_REQKEY_KEYRING), RANGE(-3, 10, 0)),
+    KEYS("SET_TIMEOUT", FIXED(KEYCTL_SET_TIMEOUT), NUM(KEY_SPEC_PROCESS_KEYRING), NUM(1000)),
+    KEYS("GET_SECURITY", FIXED(KEYCTL_GET_SECURITY), NUM(KEY_SPEC_PROCESS_KEYRING), OUT(64), SIZE(64)),
+    KEYS("INVALIDATE", FIXED(KEYCTL_INVALIDATE), NUM(KEY_SPEC_PROCESS_KEYRING)),
+    KEYS("RESTRICT_KEYRING", FIXED(29), NUM(KEY_SPEC_PROCESS_KEYRING), FIXED(0), FIXED(0)),
+    KEYS("MOVE", FIXED(30), NUM(KEY_SPEC_PROCESS_KEYRING), NUM(KEY_SPEC_PROCESS_KEYRING), NUM(KEY_SPEC_THREAD_KEYRING), BITS(0)),
     C(mq_getsetattr, FD(mq), IN(0, 0, 0, 0, 0, 0, 0, 0), OUT(64)),
     C(waitid, RANGE(0, 4, P_PID), PID(zombie), OUT(128), BITS(WEXITED | WNOHANG), OUT(144)),
     L(waitid, "pidfd", FIXED(P_PIDFD), FD(pidfd), OUT(128), BITS(WEXITED | WNOHANG), FIXED(0)),

@@ -13,6 +13,7 @@
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/futex.h>
+#include <linux/keyctl.h>
 #include <linux/sockios.h>
 #include <mqueue.h>
 #include <net/if.h>

@@ -17,7 +17,7 @@ fn instructions_that_the_cpu_lacks_are_refused_by_name() {
 fn what_is_not_there_is_named_with_its_place() {
     let text = "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
         #include <sys/prctl.h>\n#include <sys/ioctl.h>\n#include <sys/mman.h>\n#include <sched.h>\n\
-        int main(void) {\nsyscall(1000);\nsyscall(SYS_keyctl);\nprctl(62, 0);\nioctl(0, 0x1234);\n\
+        int main(void) {\nsyscall(1000);\nsyscall(SYS_fanotify_init);\nprctl(62, 0);\nioctl(0, 0x1234);\n\
         madvise(0, 4096, 99);\nsyscall(SYS_futex, &text, 99);\nreturn 0; }\n"
         .replace("&text", "\"\"");
     let dir = temporary();
@@ -26,7 +26,7 @@ fn what_is_not_there_is_named_with_its_place() {
     assert_eq!(out.status.code(), Some(0), "{log}");
     for (what, line) in [
         ("unknown system call 1000: answered with ENOSYS", 10),
-        ("keyctl is not emulated: answered with ENOSYS", 11),
+        ("fanotify_init is not emulated: answered with ENOSYS", 11),
         ("prctl: PR_SCHED_CORE (0x0) is refused with EINVAL", 12),
         ("ioctl 0x1234: answered with ENOTTY", 13),
         ("futex: operation 99", 15),

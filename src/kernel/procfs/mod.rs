@@ -4,6 +4,7 @@
 //! written to one. The texts that never change are in `vfs/proc_tables.rs`.
 
 mod ipc;
+mod keys;
 mod locks;
 pub(crate) mod machine;
 mod memory;

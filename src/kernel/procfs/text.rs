@@ -118,6 +118,8 @@ impl Kernel {
             ProcFile::SysvMsg => self.proc_msg(),
             ProcFile::SysvSem => self.proc_sem(),
             ProcFile::SysvShm => self.proc_shm(mem),
+            ProcFile::Keys => return Ok(self.proc_keys(self.real_time(cpu).sec)),
+            ProcFile::KeyUsers => self.proc_key_users(self.real_time(cpu).sec),
             ProcFile::Uuid => self.new_uuid(),
             ProcFile::AioNr => format!("{}\n", self.aio_requests()),
             ProcFile::HostName => return Ok([&self.names().host[..], b"\n"].concat()),

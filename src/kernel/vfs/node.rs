@@ -190,6 +190,10 @@ pub(crate) enum ProcFile {
     Net(NetFile),
     SysvMsg,
     SysvSem,
+    /// `/proc/keys`.
+    Keys,
+    /// `/proc/key-users`.
+    KeyUsers,
     SysvShm,
     KernelStat,
     Uptime,

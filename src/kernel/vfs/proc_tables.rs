@@ -33,6 +33,8 @@ pub(super) const PROC_FILES: Files = &[
     ),
     ("cgroups", Text("#subsys_name\thierarchy\tnum_cgroups\tenabled\n")),
     ("locks", ProcFile::Locks),
+    ("keys", ProcFile::Keys),
+    ("key-users", ProcFile::KeyUsers),
     ("interrupts", Text(INTERRUPTS)),
     ("softirqs", Text(SOFTIRQS)),
     ("modules", Text("")),
@@ -55,7 +57,7 @@ pub(super) const SYSVIPC_FILES: Files =
 const MOST_NAMESPACES: &str = "1024\n";
 
 /// Directories of `/proc/sys`.
-pub(super) const SYSCTLS: [(&str, Files); 14] = [
+pub(super) const SYSCTLS: [(&str, Files); 15] = [
     (
         "user",
         &[
@@ -76,6 +78,17 @@ pub(super) const SYSCTLS: [(&str, Files); 14] = [
             ("max_queued_events", Text("16384\n")),
             ("max_user_instances", Text("128\n")),
             ("max_user_watches", Text("65536\n")),
+        ],
+    ),
+    (
+        "kernel/keys",
+        &[
+            ("gc_delay", Text("300\n")),
+            ("maxbytes", Text("20000\n")),
+            ("maxkeys", Text("200\n")),
+            ("persistent_keyring_expiry", Text("259200\n")),
+            ("root_maxbytes", Text("25000000\n")),
+            ("root_maxkeys", Text("1000000\n")),
         ],
     ),
     (
