@@ -22,7 +22,7 @@ pub(crate) const ROWS: &[Row] = &[
     full(247, "waitid", waitid),
     full(273, "set_robust_list", set_robust_list),
     full(274, "get_robust_list", get_robust_list),
-    refused(334, "rseq", rseq, "ENOSYS, which C libraries take as \"do without\""),
+    refused(334, "rseq", rseq, "ENOSYS as under Valgrind 3.19, or C libraries would execute other code"),
 ];
 
 /// _exit(2): ends the task.
@@ -168,7 +168,8 @@ fn get_robust_list(ctx: &mut Ctx, [pid, head, len, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// rseq(2). Success would oblige us to keep the CPU number up to date in the program's memory.
+/// rseq(2). Success would have the C library execute other code than under Valgrind 3.19, and oblige
+/// us to keep the CPU number up to date in the program's memory.
 fn rseq(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Errno::ENOSYS.into())
 }
