@@ -60,7 +60,7 @@ pub(crate) const KEYCTL_CAPABILITIES: u32 = 31;
 /// A flag of KEYCTL_MOVE.
 pub(crate) const KEYCTL_MOVE_EXCL: u32 = 1;
 
-/// What KEYCTL_CAPABILITIES tells of.
+/// Bits of the answer of KEYCTL_CAPABILITIES.
 pub(crate) const KEYCTL_CAPS0_CAPABILITIES: u8 = 0x01;
 pub(crate) const KEYCTL_CAPS0_PERSISTENT_KEYRINGS: u8 = 0x02;
 pub(crate) const KEYCTL_CAPS0_BIG_KEY: u8 = 0x10;

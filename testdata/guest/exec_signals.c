@@ -46,7 +46,9 @@ static void state(void)
     char line[200];
     while (fgets(line, sizeof line, f))
         if (strncmp(line, "Sig", 3) == 0 || strncmp(line, "ShdPnd", 6) == 0)
-            if (strncmp(line, "SigQ", 4))
+            if (strncmp(line, "SigIgn", 6) == 0) /* Without those that whoever started it may ignore. */
+                printf("  SigIgn: %lx\n", strtoul(line + 8, 0, 16) & 0x7ffffff9);
+            else if (strncmp(line, "SigQ", 4))
                 printf("  %s", line);
     fclose(f);
     char cwd[300], *last;

@@ -32,7 +32,7 @@ static void *thread(void *arg)
 
 int main(int argc, char **argv)
 {
-    const char *some[] = {"Name:", "Umask:", "State:", "Threads:", "SigPnd:", "ShdPnd:", "SigBlk:", "SigIgn:", "SigCgt:", "VmLck:", "VmPin:",
+    const char *some[] = {"Name:", "Umask:", "State:", "Threads:", "SigPnd:", "ShdPnd:", "SigBlk:", "SigCgt:", "VmLck:", "VmPin:",
         "CoreDumping:", NULL},
         *limits[] = {"Limit ", "Max open files", "Max core file size", "Max nice", "Max realtime timeout", NULL},
         *ids[] = {"Tgid:", "Ngid:", "TracerPid:", NULL};

@@ -168,8 +168,8 @@ fn get_robust_list(ctx: &mut Ctx, [pid, head, len, ..]: [u64; 6]) -> SysResult {
     Ok(0)
 }
 
-/// rseq(2). Success would have the C library execute other code than under Valgrind 3.19, and oblige
-/// us to keep the CPU number up to date in the program's memory.
+/// rseq(2). Success would have the C library execute other code than under Valgrind 3.19, and
+/// oblige us to keep the CPU number up to date in the program's memory.
 fn rseq(_: &mut Ctx, _: [u64; 6]) -> SysResult {
     Err(Errno::ENOSYS.into())
 }
