@@ -62,10 +62,10 @@ static void one_that_runs_is_not(void)
     pid_t pid = fork();
     if (pid == 0) {
         S(close, report[0]), S(setsid);
+        pid_t parent = getpid();
         if (fork() == 0) {
             char text[60];
             S(setpgid, 0, 0), signal(SIGHUP, handler), signal(SIGCONT, handler);
-            pid_t parent = getppid();
             while (getppid() == parent)
                 usleep(300);
             usleep(2000), snprintf(text, sizeof text, "member: HUP %d CONT %d\n", hups, conts), say(text), raise(SIGTSTP), say("not stopped\n"), _exit(0);

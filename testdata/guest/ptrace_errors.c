@@ -60,6 +60,9 @@ int main(void)
     SAY(SEIZE, shared[1], 0, 0);
     shared[0] = 1;
     pthread_join(t, NULL);
+    /* Whoever joins may be sooner than the kernel is done with the thread. */
+    while (S(tgkill, me, shared[1], 0) == 0)
+        usleep(200);
     SAY(ATTACH, shared[1], 0, 0);
 
     pid_t pid = child(sleeps);

@@ -30,7 +30,7 @@ static void *killed(void *own)
 {
     if (own)
         forbid(0);
-    passed++;
+    __atomic_fetch_add(&passed, 1, __ATOMIC_RELAXED);
     S(getppid);
     after++;
     return NULL;

@@ -52,14 +52,13 @@ static void gives_up(void)
 }
 static void waits_in_the_group(void)
 {
-    catches();
     for (int i = 0; i < 3000 && !hups; i++)
         usleep(500);
     printf("member: HUP %d\n", hups);
 }
 static void leader_ends(void)
 {
-    S(setsid), S(open, name, O_RDWR), child(waits_in_the_group), usleep(3000);
+    catches(), S(setsid), S(open, name, O_RDWR), child(waits_in_the_group), usleep(3000);
     _exit(7);
 }
 static void background(void)
@@ -95,8 +94,9 @@ int main(void)
     for (int i = 0; i < 3; i++)
         num(i), num(reap(child(all[i])));
     /* The leader's end hangs up on the foreground group. */
-    master();
+    int ends[2];
+    master(), S(pipe2, ends, 0);
     pid_t pid = child(leader_ends);
-    num(reap(pid)), show("read", S(read, m, buf, 64)), usleep(5000), S(close, m);
+    S(close, ends[1]), S(read, ends[0], buf, 1) /* nothing, when all have ended */, num(reap(pid)), show("read", S(read, m, buf, 64)), S(close, m);
     return 0;
 }

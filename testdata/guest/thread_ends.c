@@ -107,7 +107,9 @@ int main(void)
         return 1;
     printf("returns\n"), printf("%s\n", end(start(exits, 0))), printf("exits\n"), printf("%s\n", end(start(exits, "x")));
     pthread_t t = start(reads, 0);
-    usleep(2000), show("cancel", -pthread_cancel(t)), printf("read: %s\n", end(t)), t = start(disabled, 0), usleep(1000), pthread_cancel(t),
+    usleep(2000);
+    int cancelled = pthread_cancel(t);
+    printf("read: %s\n", end(t)), show("cancel", -cancelled), t = start(disabled, 0), usleep(1000), pthread_cancel(t),
         __atomic_store_n(&order, 1, __ATOMIC_RELEASE), printf("disabled: %s\n", end(t)), t = start(loops, 0);
     while (__atomic_load_n(&order, __ATOMIC_ACQUIRE) != 2)
         usleep(200);
@@ -127,7 +129,7 @@ int main(void)
     /* The first thread goes, the process stays. */
     pid_t pid = fork();
     if (pid == 0) {
-        start(outlives, 0), printf("the first thread\n"), pthread_exit(0);
+        printf("the first thread\n"), start(outlives, 0), pthread_exit(0);
     }
     int status = -1;
     waitpid(pid, &status, 0), num(status);
