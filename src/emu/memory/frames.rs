@@ -76,6 +76,9 @@ pub(crate) struct Frames {
     /// stays when nobody maps it any more, and with it what the engine has translated from it: so
     /// a program is translated once, however many processes run it.
     cache: FxHashMap<(FileVersion, u64), Frame>,
+    /// Frames that were executed from, by the page of the address: of what the page cache and
+    /// snapshots have, no page table may tell.
+    executed_at: FxHashMap<u64, Vec<Frame>>,
     /// Frames that only the page cache has.
     idle: usize,
     /// Frames with references.
@@ -103,6 +106,7 @@ impl Frames {
             leaving: Vec::new(),
             clean: Vec::new(),
             cache: FxHashMap::default(),
+            executed_at: FxHashMap::default(),
             idle: 0,
             in_use: 0,
             other: 0,
@@ -372,8 +376,22 @@ impl Frames {
         }
     }
 
-    /// Prepares the frame for being executed from.
-    pub(super) fn executing(&mut self, frame: Frame) {
+    /// Drops code translated at the page of this address, from whatever frame.
+    pub(super) fn retranslate(&mut self, page: u64) {
+        let Frames { executed_at, meta, invalidations, .. } = self;
+        let here = executed_at.get(&page).into_iter().flatten();
+        let code = here.filter(|frame| meta[frame.index()].code);
+        invalidations.extend(code.map(|&frame| Invalidation::Code(frame)));
+    }
+
+    /// Prepares the frame for being executed from at the page of this address.
+    pub(super) fn executing(&mut self, page: u64, frame: Frame) {
+        let Frames { executed_at, meta, .. } = self;
+        let here = executed_at.entry(page).or_default();
+        if !here.contains(&frame) {
+            here.retain(|frame| meta[frame.index()].code);
+            here.push(frame);
+        }
         let meta = &mut self.meta[frame.index()];
         if meta.written {
             // The engine would not notice stores through the other mapping: make it ask for them
@@ -434,6 +452,26 @@ mod tests {
         }
         assert_eq!((frames.in_use(), frames.meta.len()), (MANY, MANY), "no others were taken");
         assert_eq!(frames.allocate(), Err(OutOfFrames));
+    }
+
+    #[test]
+    fn code_is_found_where_it_was_executed() {
+        let mut frames = Frames::new(Arena::reserve(0).expect("an arena"), 10);
+        let [first, second, other] = [(); 3].map(|()| frames.allocate().expect("room"));
+        for (page, frame) in [(0x1000, first), (0x1000, second), (0x1000, first), (0x2000, other)] {
+            frames.executing(page, frame);
+        }
+        frames.retranslate(0x1000);
+        frames.retranslate(0x3000);
+        assert_eq!(frames.take_invalidations(), [first, second].map(Invalidation::Code));
+        frames.executing(0x2000, first);
+        frames.release(other);
+        assert_eq!(frames.take_invalidations(), [Invalidation::Code(other)]);
+        frames.executing(0x2000, second);
+        for _ in 0..2 {
+            frames.retranslate(0x2000);
+            assert_eq!(frames.take_invalidations(), [first, second].map(Invalidation::Code));
+        }
     }
 
     #[test]

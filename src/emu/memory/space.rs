@@ -245,7 +245,7 @@ impl AddressSpace {
             prot = Prot(prot.0 & !Prot::WRITE.0);
         }
         if prot.allows(Prot::EXEC) {
-            self.frames.executing(entry.frame);
+            self.frames.executing(page, entry.frame);
         } else if prot.allows(Prot::WRITE) {
             if access == Access::Write || !self.frames.has_code(entry.frame) {
                 self.frames.storing(entry.frame);
@@ -263,9 +263,7 @@ impl AddressSpace {
 
     /// Makes the engine translate the code at `addr` again, in every address space.
     pub(crate) fn retranslate(&mut self, addr: u64) {
-        let page = page_down(addr);
-        let frames: Vec<Frame> = self.tables().filter_map(|table| Some(table.get(page)?.frame)).collect();
-        frames.into_iter().for_each(|frame| self.frames.code_changed(frame));
+        self.frames.retranslate(page_down(addr));
     }
 
     /// The place in the engine's memory of the code at an address, if it is mapped.

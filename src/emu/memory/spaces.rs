@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::emu::memory::areas::Areas;
 use crate::emu::memory::frames::Invalidation;
-use crate::emu::memory::page_table::PageTable;
 use crate::emu::memory::space::{AddressSpace, Space};
 use crate::guest::{MemError, ObjectId, SpaceId, VmFlags};
 
@@ -138,11 +137,6 @@ impl AddressSpace {
             each(self);
         }
         self.switch_space(loaded);
-    }
-
-    /// The page tables of all address spaces.
-    pub(super) fn tables(&self) -> impl Iterator<Item = &PageTable> {
-        std::iter::once(&self.table).chain(self.others.values().map(|space| &space.table))
     }
 
     /// The areas of all address spaces.
