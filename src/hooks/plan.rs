@@ -269,6 +269,16 @@ pub(crate) struct PlanTable {
     points: FxHashMap<(u64, Option<Between>), PlanId>,
     shipped: usize,
     bytes: u64,
+    density: Density,
+}
+
+/// Bounds of the instructions that records stand for, of all plans so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Density {
+    /// Most instructions of a record.
+    pub(crate) longest: u64,
+    /// Most instructions for each word of a record, rounded up.
+    per_word: u64,
 }
 
 /// Bytes that a plan, an instruction of it and a data event take: here, in the consumers, and when
@@ -293,6 +303,9 @@ impl PlanTable {
     pub(super) fn add(&mut self, plan: Plan) -> PlanId {
         let (insns, events) = (plan.insns.len() as u64, plan.events.len() as u64);
         self.bytes += PLAN_BYTES + insns * INSN_BYTES + events * EVENT_BYTES;
+        let Density { longest, per_word } = &mut self.density;
+        *longest = insns.max(*longest);
+        *per_word = insns.div_ceil(1 + u64::from(plan.slots)).max(*per_word);
         self.times.push(plan.times());
         self.plans.push(Arc::new(plan));
         PlanId((self.plans.len() - 1) as u32)
@@ -301,6 +314,23 @@ impl PlanTable {
     /// Bytes that the plans take, and all that is kept for each.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Bounds of the instructions that records stand for.
+    pub(crate) fn density(&self) -> Density {
+        self.density
+    }
+
+    /// Most instructions that complete records stand for that have so many words.
+    pub(super) fn instructions_at_most(&self, words: u64) -> u64 {
+        words * self.density.per_word
+    }
+
+    /// Words before which records may begin of which all, the last one too, stand for no more than
+    /// this many instructions.
+    pub(crate) fn words_within(&self, instructions: u64) -> u64 {
+        let Density { longest, per_word } = self.density;
+        instructions.checked_sub(longest).map_or(0, |before_last| before_last / per_word.max(1) + 1)
     }
 
     /// Times that pass while the block of a plan runs.

@@ -18,7 +18,7 @@ use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
 use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
 use crate::hooks::private_code::CodeInNoFile;
-use crate::hooks::record::{BUFFER_WORDS, Header, MAX_BLOCK, PlanId, instructions};
+use crate::hooks::record::{BUFFER_WORDS, Header, PlanId, instructions};
 use crate::hooks::recorder::tasks::Tasks;
 use crate::hooks::successors::Successors;
 use crate::hooks::superblock_filter::SuperblockFilter;
@@ -460,14 +460,17 @@ impl Recorder {
         if self.counts_executions() {
             return self.instructions_seen();
         }
-        // A record has at least one word, and a buffer may end with one that begins at its last
-        // word.
         let uncounted = self.tasks.unseen();
         if let Some(handed_over) = self.handed_over {
-            return handed_over + self.counted + uncounted + (self.len - self.walked) as u64 * MAX_BLOCK;
+            let words = (self.len - self.walked) as u64;
+            return handed_over + self.counted + uncounted + self.plans.instructions_at_most(words);
         }
-        let words = (self.link.buffers_out() * (BUFFER_WORDS + 1) + self.len) as u64;
-        self.link.instructions_seen().saturating_add(uncounted + words * MAX_BLOCK)
+        // A buffer may end with a record that begins at its last word.
+        let (buffers, longest) = (self.link.buffers_out(), self.plans.density().longest);
+        let words = (buffers * BUFFER_WORDS + self.len) as u64;
+        let last = buffers as u64 * longest;
+        let most = self.plans.instructions_at_most(words) + last + uncounted;
+        self.link.instructions_seen().saturating_add(most)
     }
 
     /// Calls `f` with each consumer after it has consumed every record.

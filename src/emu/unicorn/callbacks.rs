@@ -13,6 +13,7 @@ use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::request_at;
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::guest::{Fault, Gpr, GuestCpu as _, GuestMemory as _};
+use crate::hooks::record::MAX_BLOCK;
 use crate::x86::address::{Address, is_stack_access};
 use crate::x86::decode::{self, MAX_LENGTH, Refusal, Trap, Verdict};
 use crate::x86::far::FarReturn;
@@ -417,7 +418,7 @@ impl Vcpu {
     /// Begins a block for the reference producer.
     fn reference_block(&mut self, pc: u64, size: u64) {
         if self.trace.must_ask() {
-            self.ask();
+            self.ask(MAX_BLOCK);
         }
         if self.run.stops_at(pc) {
             self.leave(Leave::Breakpoint);

@@ -199,6 +199,19 @@ impl Emit {
         (temp, op)
     }
 
+    /// The same of 32 bits.
+    pub(super) fn later32(self) -> (usize, *mut Op) {
+        let temp = self.temp(unsafe { ffi::tcg_const_i32_x86_64(self.0, 0) });
+        // As above.
+        let op = unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I32);
+            (*op).args[0] = temp;
+            (*op).args[1] = 0;
+            op
+        };
+        (temp, op)
+    }
+
     /// Loads 32 bits.
     pub(super) fn load32(self, to: usize, base: usize, offset: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD32U_I64, to, base, offset) }

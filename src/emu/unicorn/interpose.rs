@@ -209,18 +209,16 @@ replace! {
 }
 
 replace! {
-    /// Asks at the start of a block, where generated code found the cursor beyond its limit. The
-    /// engine's function finds the block by its return address, so it is jumped to.
+    /// Asks at the start of a block of so many instructions, where generated code found the cursor
+    /// beyond its limit. The engine's function finds the block by its return address, so it is
+    /// jumped to; its second argument says that there is no delay slot.
     #[unsafe(naked)]
-    fn helper_check_exit_request(uc: *mut c_void, in_delay_slot: u32) {
+    fn helper_check_exit_request(uc: *mut c_void, instructions: u32) {
         std::arch::naked_asm!(
             "push rdi",
-            "push rsi",
-            "sub rsp, 8",
             "call {ask}",
-            "add rsp, 8",
-            "pop rsi",
             "pop rdi",
+            "xor esi, esi",
             "jmp {real}",
             ask = sym ask,
             real = sym ffi::__real_helper_check_exit_request_x86_64,
@@ -228,10 +226,10 @@ replace! {
     }
 }
 
-unsafe extern "C" fn ask() {
+unsafe extern "C" fn ask(_uc: *mut c_void, instructions: u32) {
     // SAFETY: called from generated code, inside the run.
     if let Some(vcpu) = unsafe { current() } {
-        vcpu.ask();
+        vcpu.ask(instructions.into());
     }
 }
 

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use crate::emu::unicorn::line_tlb::CLOCK;
 use crate::hooks::executions::Count;
-use crate::hooks::record::{BUFFER_WORDS, MAX_BLOCK, PlanId};
+use crate::hooks::record::{BUFFER_WORDS, PlanId};
 use crate::hooks::recorder::Recorder;
 
 /// The words that generated code accesses by their addresses, a line of the host's cache.
@@ -207,9 +207,16 @@ impl TraceBuffer {
         }
         self.ask_at = match left {
             None => BUFFER_WORDS as u64,
-            // Every record is at least one word and at most a block.
-            Some(left) => self.recorder.position().saturating_add(left / MAX_BLOCK).min(BUFFER_WORDS as u64),
+            Some(left) => {
+                let words = self.recorder.plans.words_within(left);
+                self.recorder.position().saturating_add(words).min(BUFFER_WORDS as u64)
+            }
         };
+    }
+
+    /// Most instructions of a block that was translated.
+    pub(super) fn longest_block(&self) -> u64 {
+        self.recorder.plans.density().longest
     }
 
     /// Hands a full buffer over to the consumers.

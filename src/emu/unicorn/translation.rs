@@ -143,6 +143,7 @@ impl Vcpu {
         let plan = self.translator.take_plan();
         self.record_translation(plan.pc, plan.mapping);
         let recorder = self.trace.recorder();
+        let density = recorder.plans.density();
         let id = recorder.plans.insert(plan);
         if let Some(reference) = &mut self.reference {
             reference.translated(pc, size, self.mmu.space(), id);
@@ -155,7 +156,13 @@ impl Vcpu {
         let Some(plan) = recorder.plans.get(id) else { return };
         self.times = plan.times();
         let bytes = recorder.plans.bytes();
+        let is_denser = recorder.plans.density() != density;
         self.trace.add_plan();
+        if is_denser && !self.trace.counts_executions() {
+            // The next question may have to come earlier.
+            self.reschedule();
+            self.resume_trace();
+        }
         if self.run.supervisor().is_some_and(|supervisor| supervisor.translated(bytes) == Next::Stop) {
             self.leave(Leave::Stop);
         }

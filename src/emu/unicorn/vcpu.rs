@@ -107,9 +107,9 @@ impl Vcpu {
         Some((self.run.supervisor()?, cpu, self.mmu.space()))
     }
 
-    /// Serves a block that asks before it starts: the buffer is full, or the supervisor wants to
-    /// know.
-    pub(super) fn ask(&mut self) {
+    /// Serves a block of so many instructions that asks before it starts: the buffer is full, or the
+    /// supervisor wants to know.
+    pub(super) fn ask(&mut self, instructions: u64) {
         self.trace.sync();
         let executed = self.executed();
         self.trace.flush_if_full();
@@ -120,10 +120,10 @@ impl Vcpu {
         let left = self.reschedule();
         // A block at a breakpoint asks even if it is the one whose length was limited.
         let (reached, is_limited) = self.run.take_reached();
+        let near = left.filter(|&left| left > 0 && left < self.trace.longest_block());
+        let fits = is_limited || near.is_some_and(|left| instructions <= left);
         match next {
-            Next::Continue if left.is_some_and(|left| left > 0 && left < MAX_BLOCK) && !is_limited => {
-                self.leave(Leave::Approach);
-            }
+            Next::Continue if near.is_some() && !fits => self.leave(Leave::Approach),
             Next::Continue => {}
             Next::Stop | Next::Undo => self.leave(Leave::Stop),
             Next::Interrupt => self.leave(Leave::Interrupt),
@@ -131,7 +131,7 @@ impl Vcpu {
         if reached != 0 && self.run.stops_at(reached) {
             self.leave(Leave::Breakpoint);
         }
-        if is_limited && !self.run.is_leaving() {
+        if fits && !self.run.is_leaving() {
             self.trace.ask_after_next_block();
         }
         self.resume_trace();
@@ -164,7 +164,8 @@ impl Vcpu {
     /// Arranges the next question and the length of the next block. Only before the engine is
     /// started.
     pub(super) fn prepare(&mut self) {
-        if let Some(left) = self.reschedule().filter(|&left| left > 0 && left < MAX_BLOCK) {
+        let longest = self.trace.longest_block();
+        if let Some(left) = self.reschedule().filter(|&left| left > 0 && left < longest) {
             self.trace.flush_if_full();
             self.state.limit_next_block(left as u32);
             self.run.set_limited(self.state.rip());

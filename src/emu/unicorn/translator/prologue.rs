@@ -100,14 +100,14 @@ impl Translator {
         }
     }
 
-    /// Emits the call of the exit check, whose replacement asks first.
-    fn call_exit_check(&self, emit: Emit, call: impl FnOnce(&mut [*mut c_void; 2])) {
+    /// Emits the call of the exit check, whose replacement asks first. It finds the number of the
+    /// block's instructions in place of the flag of a delay slot.
+    fn call_exit_check(&mut self, emit: Emit, call: impl FnOnce(&mut [*mut c_void; 2])) {
         // SAFETY: as for `Emit`.
-        unsafe {
-            let uc = emit.constant(layout::context_uc(emit.0) as u64);
-            let delay = emit.temp(ffi::tcg_const_i32_x86_64(emit.0, 0));
-            call(&mut [uc as *mut c_void, delay as *mut c_void]);
-        }
+        let uc = emit.constant(unsafe { layout::context_uc(emit.0) } as u64);
+        let (instructions, op) = emit.later32();
+        self.patches.add(op, 1, Later::Instructions);
+        call(&mut [uc as *mut c_void, instructions as *mut c_void]);
     }
 
     /// Emits the header and the advance of the cursor, or the count of executions, after the
