@@ -29,6 +29,21 @@ pub(crate) fn advice() -> &'static str {
 /// The allocator of the C library, whose failures end the process.
 pub(crate) struct Allocator;
 
+/// Bytes from which on an allocation is a mapping of its own.
+const LARGE: c_int = 128 << 10;
+
+/// Has the allocator give large allocations back to the host as soon as they are freed. By itself
+/// it would keep them among small ones from the first that is freed on.
+pub(crate) fn give_large_allocations_back() {
+    const M_MMAP_THRESHOLD: c_int = -3;
+    #[cfg(target_env = "gnu")]
+    unsafe extern "C" {
+        safe fn mallopt(parameter: c_int, value: c_int) -> c_int;
+    }
+    #[cfg(target_env = "gnu")]
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
 /// Memory that was asked for, if it was given.
 pub(super) fn given<T>(memory: *mut T, size: usize) -> *mut T {
     if memory.is_null() && size > 0 {

@@ -23,6 +23,7 @@ pub(crate) mod predictors;
 pub(crate) mod private_code;
 pub(crate) mod record;
 pub(crate) mod recorder;
+mod sparse;
 pub(crate) mod successors;
 mod superblock_filter;
 mod superblock_table;

@@ -12,6 +12,7 @@ use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
+use crate::hooks::sparse::Sparse;
 use crate::sim::{Geometry, Held, Hierarchy, Line};
 
 /// Bytes of the predictors.
@@ -110,9 +111,9 @@ pub(super) struct Part {
 pub(super) struct Rest {
     pub(super) index: PlanIndex,
     /// Misses, by instruction.
-    pub(super) misses: Vec<Misses>,
+    pub(super) misses: Sparse<Misses>,
     /// Mispredictions of branches that do not end a block, by instruction.
-    pub(super) mispredicted: Vec<u64>,
+    pub(super) mispredicted: Sparse<u64>,
     /// I1 lines of all blocks, in the order of fetching, and the instruction that first fetches
     /// from each.
     pub(super) lines: Vec<(Line, u16)>,
@@ -266,10 +267,10 @@ impl Part {
                 *near = *reach;
             }
             block.near = rest.add_lines(plan, caches);
-            rest.misses.resize(rest.index.insns.len(), Misses::default());
+            rest.misses.grow(rest.index.insns.len());
         }
         if simulated.branches {
-            rest.mispredicted.resize(rest.index.insns.len(), 0);
+            rest.mispredicted.grow(rest.index.insns.len());
         }
         self.blocks.push(block);
     }
@@ -300,9 +301,7 @@ impl Part {
     /// its instruction.
     pub(super) fn add_mispredicted(&mut self, number: usize, insn: u16, count: u64) {
         let Some(entry) = self.rest.index.entries.get(number) else { return };
-        if let Some(sum) = self.rest.mispredicted.get_mut(entry.first_insn as usize + usize::from(insn)) {
-            *sum += count;
-        }
+        self.rest.mispredicted.add(entry.first_insn as usize + usize::from(insn), count);
     }
 
     /// Simulates from here on what it is not told of.
@@ -354,8 +353,6 @@ impl Part {
 
     /// The counts.
     pub(super) fn counted(&self) -> Counted {
-        let misses = self.rest.misses.iter().zip(0..);
-        let inner = self.rest.mispredicted.iter().zip(0..);
         let by_block = |count: fn(&Block) -> u64| self.blocks.iter().map(count).collect();
         let mut counted = Counted {
             executed: by_block(|block| block.executed.get()),
@@ -364,8 +361,8 @@ impl Part {
             } else {
                 Vec::new()
             },
-            misses: misses.filter(|(m, _)| **m != Misses::default()).map(|(m, i)| (i, *m)).collect(),
-            mispredicted: inner.filter(|(n, _)| **n != 0).map(|(n, insn)| (insn, *n)).collect(),
+            misses: self.rest.misses.iter().map(|(insn, misses)| (insn, *misses)).collect(),
+            mispredicted: self.rest.mispredicted.iter().map(|(insn, count)| (insn, *count)).collect(),
             repeated: self.rest.index.repeated(),
         };
         if !self.uncounted.is_empty() {
@@ -400,18 +397,8 @@ impl Part {
             block.executed.set(executed);
             block.mispredicted.set(ended);
         }
-        self.rest.misses.fill(Misses::default());
-        for &(insn, misses) in &counted.misses {
-            if let Some(now) = self.rest.misses.get_mut(insn as usize) {
-                *now = misses;
-            }
-        }
-        self.rest.mispredicted.fill(0);
-        for &(insn, count) in &counted.mispredicted {
-            if let Some(now) = self.rest.mispredicted.get_mut(insn as usize) {
-                *now = count;
-            }
-        }
+        self.rest.misses.set(&counted.misses);
+        self.rest.mispredicted.set(&counted.mispredicted);
         self.rest.index.set_repeated(&counted.repeated);
     }
 

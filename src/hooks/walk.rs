@@ -6,7 +6,7 @@
 //! a list, from which LL is accessed in that order. The address at which the next record begins
 //! decides a branch.
 
-use crate::hooks::counts::Kind;
+use crate::hooks::counts::{Kind, Misses};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{self, Ids, Numbering, Numbers};
 use crate::hooks::part::{Below, Block, NEAR, Part, Rest, Simulated};
@@ -142,8 +142,8 @@ impl Part {
             previous.and_then(|id| part.blocks.get(id)).map_or(0, |block| block.mispredicted.get())
         };
         let before = ended(self);
-        let misses = self.rest.misses.get(insns.clone()).unwrap_or_default().to_vec();
-        let mispredicted = self.rest.mispredicted.get(insns.clone()).unwrap_or_default().to_vec();
+        let misses: Vec<Misses> = insns.clone().map(|insn| *self.rest.misses.get(insn)).collect();
+        let mispredicted: Vec<u64> = insns.clone().map(|insn| *self.rest.mispredicted.get(insn)).collect();
         walk(self);
         if ended(self) != before
             && let Some(entry) = previous.and_then(|id| self.rest.index.entries.get(id))
@@ -153,8 +153,8 @@ impl Part {
             note(None, last.pc, miss);
         }
         let pcs = self.rest.index.insns.get(insns.clone()).unwrap_or_default();
-        let now = self.rest.misses.get(insns.clone()).unwrap_or_default();
-        for (index, ((now, before), insn)) in now.iter().zip(&misses).zip(pcs).enumerate() {
+        let now = insns.clone().map(|insn| self.rest.misses.get(insn));
+        for (index, ((now, before), insn)) in now.zip(&misses).zip(pcs).enumerate() {
             for (now, before, miss) in [
                 (now.i1mr, before.i1mr, Miss::FetchL1),
                 (now.ilmr, before.ilmr, Miss::FetchLl),
@@ -168,8 +168,8 @@ impl Part {
                 }
             }
         }
-        let now = self.rest.mispredicted.get(insns).unwrap_or_default();
-        for (index, ((now, before), insn)) in now.iter().zip(&mispredicted).zip(pcs).enumerate() {
+        let now = insns.map(|insn| self.rest.mispredicted.get(insn));
+        for (index, ((now, before), insn)) in now.zip(&mispredicted).zip(pcs).enumerate() {
             if now != before {
                 note(Some(index), insn.pc, Miss::Conditional);
             }
@@ -438,19 +438,19 @@ impl Rest {
         for &retry in &special.retries {
             let insn = (entry.first_insn + u32::from(retry)) as usize;
             let missed = predictors.conditional.record(insns[insn].pc, false);
-            self.mispredicted[insn] += u64::from(missed);
+            self.mispredicted.add(insn, missed.into());
             self.log.mispredicted::<LOG>(Ends::Conditional, missed);
         }
         if let Some((repeat, _)) = special.repeat {
             let missed = predictors.conditional.record(insns[last].pc, iterates);
-            self.mispredicted[last] += u64::from(missed);
+            self.mispredicted.add(last, missed.into());
             self.log.mispredicted::<LOG>(Ends::Conditional, missed);
             self.compared = iterates && repeat == Repeat::Compare;
         }
         if let Some((slot, inverted)) = special.to_next {
             let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);
             let missed = predictors.conditional.record(insns[last].pc, jumps != inverted);
-            self.mispredicted[last] += u64::from(missed);
+            self.mispredicted.add(last, missed.into());
             self.log.mispredicted::<LOG>(Ends::Conditional, missed);
         }
     }

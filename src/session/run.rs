@@ -11,7 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use crate::abi::errno::Errno;
 use crate::abi::signal::signo::SIGKILL;
 use crate::emu::cpuid::CpuModel;
-use crate::emu::host_memory::advice;
+use crate::emu::host_memory::{advice, give_large_allocations_back};
 use crate::emu::memory::arena::Arena;
 use crate::emu::memory::frames::Frames;
 use crate::emu::memory::space::AddressSpace;
@@ -108,6 +108,7 @@ impl Session {
     /// # Errors
     /// When it cannot be started.
     pub fn start(config: Config, control: Arc<Control>) -> Result<Session, StartError> {
+        give_large_allocations_back();
         let Config { machine: program, counting, .. } = &config;
         let memory = program.limits.memory.unwrap_or(DEFAULT_MEMORY);
         let mut kernel = new_kernel(&config, &control, memory)?;
