@@ -58,7 +58,8 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             let (files, mut cx) = ctx.file_ops();
             let open = files.get(file);
             let count = open.ops.readable_bytes(&mut cx, open.offset)?;
-            put_u32(ctx.mem, arg, u32::try_from(count).unwrap_or(i32::MAX as u32))?;
+            // Linux cuts it to an int.
+            put_u32(ctx.mem, arg, count as u32)?;
         }
         TIOCGPTPEER if is_pty(ctx, file) => return open_peer(ctx, file, arg as u32),
         FS_IOC_GETFLAGS | FS_IOC_SETFLAGS if keeps_flags(ctx, file) => {

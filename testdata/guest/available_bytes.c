@@ -23,7 +23,8 @@ int main(void)
     char buf[64];
     put("f", "0123456789");
     int f = (int)S(open, "f", O_RDWR);
-    ask("file", f), S(lseek, f, 4, SEEK_SET), ask("at 4", f), ask("directory", (int)S(open, "host", O_RDONLY)), ask("/dev/null", (int)S(open, "/dev/null", O_RDWR)), ask("path", (int)S(open, "f", O_PATH)),
+    ask("file", f), S(lseek, f, 4, SEEK_SET), ask("at 4", f), S(lseek, f, 5000, SEEK_SET), ask("behind the end", f), S(lseek, f, 0x300000000, SEEK_SET),
+        ask("far behind it", f), ask("directory", (int)S(open, "host", O_RDONLY)), ask("/dev/null", (int)S(open, "/dev/null", O_RDWR)), ask("path", (int)S(open, "f", O_PATH)),
         ask("closed", 99);
     S(pipe2, p, 0), ask("pipe, empty", p[0]), S(write, p[1], "abc", 3), S(write, p[1], "defg", 4), ask("pipe", p[0]), ask("its other end", p[1]),
         S(read, p[0], buf, 2), ask("2 read", p[0]), ask("eventfd", (int)S(eventfd2, 1, 0)), ask("epoll", (int)S(epoll_create1, 0));

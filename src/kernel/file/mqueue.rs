@@ -83,7 +83,7 @@ impl FileOperations for MqueueFile {
     }
 
     fn readable_bytes(&self, _cx: &mut FileContext, offset: u64) -> Result<u64, Errno> {
-        Ok(SIZE.saturating_sub(offset))
+        Ok(SIZE.wrapping_sub(offset))
     }
 
     fn seek(&self, _cx: &mut FileContext, offset: &mut u64, by: u64, whence: u64) -> Result<u64, Errno> {

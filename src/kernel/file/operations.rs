@@ -304,7 +304,8 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         Ok(READABLE | WRITABLE)
     }
 
-    /// Bytes that a read at `offset` would find, FIONREAD.
+    /// Bytes that a read at `offset` would find, FIONREAD; of a file, the way to its end, which is
+    /// negative behind it.
     fn readable_bytes(&self, _cx: &mut FileContext, _offset: u64) -> Result<u64, Errno> {
         Err(Errno::ENOTTY)
     }

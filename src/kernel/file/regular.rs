@@ -142,7 +142,7 @@ impl FileOperations for Regular {
     }
 
     fn readable_bytes(&self, cx: &mut FileContext, offset: u64) -> Result<u64, Errno> {
-        Ok(cx.fs.meta(self.0).size.saturating_sub(offset))
+        Ok(cx.fs.meta(self.0).size.wrapping_sub(offset))
     }
 
     fn truncate(&mut self, cx: &mut FileContext, len: u64) -> Result<(), FileError> {
