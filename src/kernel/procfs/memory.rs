@@ -1,7 +1,5 @@
 //! Texts about the memory of a process.
 
-use std::fmt::Write;
-
 use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot, VmFlags};
 
 /// Mappings that a part of a text is about.
@@ -96,14 +94,12 @@ impl Usage {
         }
     }
 
-    /// The rows; `rollup` has some more, and a shared page counts for its one process alone.
-    fn rows(self, rollup: bool) -> String {
+    /// Adds the rows to `text`; `rollup` has some more, and a shared page counts for its one process
+    /// alone.
+    fn rows(self, rollup: bool, text: &mut String) {
         let dirty = self.anonymous + self.shmem;
         let clean = self.resident - dirty;
-        let mut text = String::new();
-        let mut row = |name: &str, bytes: u64| {
-            let _ = writeln!(text, "{:<16}{:>8} kB", format!("{name}:"), bytes / 1024);
-        };
+        let mut row = |name, bytes| row(text, name, bytes);
         row("Rss", self.resident);
         row("Pss", self.resident);
         row("Pss_Dirty", dirty);
@@ -131,19 +127,34 @@ impl Usage {
         row("Swap", 0);
         row("SwapPss", 0);
         row("Locked", self.locked);
-        text
     }
+}
+
+/// Adds a row to `text`. There may be a million of them, so they are not formatted.
+fn row(text: &mut String, name: &str, bytes: u64) {
+    const SPACES: &str = "                ";
+    let right = |text: &mut String, width: usize, part: usize| {
+        text.push_str(SPACES.get(part..width).unwrap_or_default());
+    };
+    text.push_str(name);
+    text.push(':');
+    right(text, 16, name.len() + 1);
+    let number = (bytes / 1024).to_string();
+    right(text, 8, number.len());
+    text.push_str(&number);
+    text.push_str(" kB\n");
 }
 
 /// A mapping in `/proc/PID/smaps`.
 pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
     let mut text = line(map);
+    text.reserve(800);
     for (name, bytes) in
         [("Size", map.end - map.start), ("KernelPageSize", PAGE_SIZE), ("MMUPageSize", PAGE_SIZE)]
     {
-        let _ = writeln!(text, "{:<16}{:>8} kB", format!("{name}:"), bytes / 1024);
+        row(&mut text, name, bytes);
     }
-    text.push_str(&Usage::of(map, mem).rows(false));
+    Usage::of(map, mem).rows(false, &mut text);
     text.push_str("THPeligible:    0\nVmFlags:");
     let flags = [
         ("rd", map.prot.allows(Prot::READ)),
@@ -169,7 +180,8 @@ pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
         ("mg", map.flags.has(VmFlags::MERGEABLE)),
     ];
     for (name, _) in flags.iter().filter(|(_, set)| *set) {
-        let _ = write!(text, " {name}");
+        text.push(' ');
+        text.push_str(name);
     }
     text.push_str(" \n");
     text
@@ -183,5 +195,7 @@ pub(super) fn smaps_rollup(mappings: &[Mapping], mem: &dyn GuestMemory) -> Strin
     };
     let total = mappings.iter().map(|map| Usage::of(map, mem)).fold(Usage::default(), Usage::add);
     let head = format!("{start:08x}-{end:08x} ---p 00000000 00:00 0 ");
-    format!("{head:<73}[rollup]\n{}", total.rows(true))
+    let mut text = format!("{head:<73}[rollup]\n");
+    total.rows(true, &mut text);
+    text
 }
