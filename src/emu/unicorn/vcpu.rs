@@ -107,8 +107,8 @@ impl Vcpu {
         Some((self.run.supervisor()?, cpu, self.mmu.space()))
     }
 
-    /// Serves a block of so many instructions that asks before it starts: the buffer is full, or the
-    /// supervisor wants to know.
+    /// Serves a block of so many instructions that asks before it starts: the buffer is full, or
+    /// the supervisor wants to know.
     pub(super) fn ask(&mut self, instructions: u64) {
         self.trace.sync();
         let executed = self.executed();

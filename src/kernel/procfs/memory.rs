@@ -94,8 +94,8 @@ impl Usage {
         }
     }
 
-    /// Adds the rows to `text`; `rollup` has some more, and a shared page counts for its one process
-    /// alone.
+    /// Adds the rows to `text`; `rollup` has some more, and a shared page counts for its one
+    /// process alone.
     fn rows(self, rollup: bool, text: &mut String) {
         let dirty = self.anonymous + self.shmem;
         let clean = self.resident - dirty;
