@@ -31,6 +31,27 @@ pub(crate) struct Search<'a> {
     pub(crate) skips_expired: bool,
 }
 
+impl<'a> Search<'a> {
+    /// A search that a program asks for, for a key that can be used at the second `now`.
+    ///
+    /// # Errors
+    /// ENOKEY: nobody has keys of such a type.
+    pub(crate) fn asked_for(
+        kind: &[u8],
+        description: &'a [u8],
+        cred: &'a Credentials,
+        now: i64,
+    ) -> Result<Search<'a>, Errno> {
+        let kind = KeyType::named(kind).ok_or(Errno::ENOKEY)?;
+        Ok(Search { kind, description, exact: None, cred, now: Some(now), skips_expired: false })
+    }
+
+    /// What a program is told of a search: ENOKEY where nothing was found.
+    pub(crate) fn told(found: Result<KeyRef, Errno>) -> Result<KeyRef, Errno> {
+        found.map_err(|errno| if errno == Errno::EAGAIN { Errno::ENOKEY } else { errno })
+    }
+}
+
 /// Walk through the keyrings.
 struct Walk<'a> {
     search: &'a Search<'a>,

@@ -60,24 +60,13 @@ fn request_key(ctx: &mut Ctx, [kind, name, info, keyring, ..]: [u64; 6]) -> SysR
         0 => None,
         id => Some(ctx.kernel.key_ref(id, true, need, now)?),
     };
-    let search = Search {
-        kind: KeyType::named(&kind).ok_or(Errno::ENOKEY)?,
-        description: &name,
-        exact: None,
-        cred: &ctx.kernel.task().cred,
-        now: Some(now),
-        skips_expired: true,
-    };
-    match ctx.kernel.search_own_keyrings(&search) {
-        Ok(found) => {
-            if let Some(target) = target {
-                ctx.kernel.link_key(target.serial, found.serial)?;
-            }
-            Ok(found.serial.0 as u64)
-        }
-        Err(Errno::EAGAIN) => Err(Errno::ENOKEY.into()),
-        Err(errno) => Err(errno.into()),
+    let search = Search::asked_for(&kind, &name, &ctx.kernel.task().cred, now)?;
+    let search = Search { skips_expired: true, ..search };
+    let found = Search::told(ctx.kernel.search_own_keyrings(&search))?;
+    if let Some(target) = target {
+        ctx.kernel.link_key(target.serial, found.serial)?;
     }
+    Ok(found.serial.0 as u64)
 }
 
 /// keyctl(2).

@@ -178,18 +178,8 @@ fn search(ctx: &mut Ctx, [keyring, kind, name, target]: [u64; 4], now: i64) -> S
         0 => None,
         _ => Some(made(ctx, target, KEY_NEED_WRITE, now)?),
     };
-    let search = Search {
-        kind: KeyType::named(&kind).ok_or(Errno::ENOKEY)?,
-        description: &name,
-        exact: None,
-        cred: &ctx.kernel.task().cred,
-        now: Some(now),
-        skips_expired: false,
-    };
-    let found = match ctx.kernel.keys.search(root, &search) {
-        Err(Errno::EAGAIN) => return Err(Errno::ENOKEY.into()),
-        found => found?,
-    };
+    let search = Search::asked_for(&kind, &name, &ctx.kernel.task().cred, now)?;
+    let found = Search::told(ctx.kernel.keys.search(root, &search))?;
     if let Some(target) = target {
         let key = ctx.kernel.keys.get(found.serial).ok_or(Errno::ENOKEY)?;
         if !key.allows(&ctx.kernel.task().cred, found.possessed, KEY_NEED_LINK) {
