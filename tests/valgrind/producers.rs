@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
 
-use crate::common::{cgemu, exact, stderr, tool};
+use crate::common::{cgemu, exact, parallel, stderr, tool};
 
 /// A program with its words, run with these options besides; `stdin` is what its standard input, a
 /// file, holds.
@@ -200,26 +200,34 @@ fn guest_programs() {
     all_agree(&sources.iter().map(|source| guest(source, dir.path())).collect::<Vec<_>>());
 }
 
-/// Call graphs too, which need the stack pointer of both.
+/// Call graphs too, which need the stack pointer of both, and the profiles beside them.
 #[test]
 fn call_graphs() {
-    let mut differing = Vec::new();
-    for source in crate::callgraph::sources() {
+    const OPTIONS: [&[&str]; 3] = [
+        &["--dump-instr=yes", "--collect-jumps=yes", "--separate-callers=1"],
+        &["--separate-recs=2", "--skip-plt=no"],
+        &["--count-model=valgrind"],
+    ];
+    let results = parallel(crate::callgraph::sources(), |source| {
         let dir = tempfile::tempdir().expect("a directory");
         crate::callgraph::build(&source, dir.path());
-        let graphs = ["tap", "api"].map(|hooks| {
+        let files = |options: &[&str], hooks: &str, cpus: &str| {
             let mut command = cgemu(dir.path(), &["run", "-q", "--branch-sim=yes", "--callgraph=yes"]);
-            command.args(["--dump-instr=yes", "--collect-jumps=yes", "--separate-callers=1"]);
             command.args(["--cachegrind-out-file=profile", "--callgrind-out-file=graph"]);
-            let out = command.arg(format!("--hooks={hooks}")).args(["--", "./program"]).output();
-            let out = out.expect("cgemu starts");
+            command.arg(format!("--hooks={hooks}")).arg(format!("--cpus={cpus}"));
+            let out = command.args(options).args(["--", "./program"]).output().expect("cgemu starts");
             assert!(out.status.success(), "{} with {hooks}: {}", source.display(), stderr(&out));
-            fs::read(dir.path().join("graph")).expect("a call graph")
-        });
-        assert!(graphs[0].len() > 10_000, "{}: few calls", source.display());
-        if graphs[0] != graphs[1] {
-            differing.push(source);
-        }
-    }
-    assert!(differing.is_empty(), "{differing:?}");
+            ["graph", "profile"].map(|name| fs::read(dir.path().join(name)).expect("a file"))
+        };
+        let differs = |options: &&[&str]| {
+            let tap = files(options, "tap", "2");
+            assert!(tap[0].len() > 10_000, "{}: few calls", source.display());
+            let others = [("api", "2"), ("tap", "1")];
+            let differing = others.into_iter().filter(|(hooks, cpus)| files(options, hooks, cpus) != tap);
+            differing.map(|which| format!("{} {which:?} {options:?}", source.display())).collect::<Vec<_>>()
+        };
+        OPTIONS.iter().flat_map(differs).collect::<Vec<_>>()
+    });
+    let differing = results.concat();
+    assert!(differing.is_empty(), "{differing:#?}");
 }
