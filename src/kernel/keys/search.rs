@@ -46,7 +46,7 @@ impl<'a> Search<'a> {
         Ok(Search { kind, description, exact: None, cred, now: Some(now), skips_expired: false })
     }
 
-    /// What a program is told of a search: ENOKEY where nothing was found.
+    /// Result of a search as a program is told it: ENOKEY where nothing was found.
     pub(crate) fn told(found: Result<KeyRef, Errno>) -> Result<KeyRef, Errno> {
         found.map_err(|errno| if errno == Errno::EAGAIN { Errno::ENOKEY } else { errno })
     }
