@@ -1,5 +1,9 @@
 //! Counts of every instruction of a process, put together from the consumers.
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
 use crate::hooks::counts::Counts;
@@ -10,8 +14,8 @@ use crate::hooks::plan::MappingId;
 pub(crate) struct Tally {
     insns: Vec<(u64, MappingId)>,
     counts: Vec<Counts>,
-    /// Number of instructions when they were last added up.
-    distinct: usize,
+    /// Places of the instructions, once each has but one: when something was appended.
+    places: FxHashMap<(u64, MappingId), u32>,
 }
 
 impl Tally {
@@ -48,36 +52,29 @@ impl Tally {
         });
     }
 
-    /// Adds the counts of another account. Instructions that both have are added up now and then,
-    /// so that many accounts take no more room than a few.
+    /// Adds the counts of another account, instruction by instruction, so that many accounts take
+    /// no more room than a few.
     pub(crate) fn append(&mut self, other: Tally) {
         if self.insns.is_empty() {
             *self = other;
             return;
         }
-        let counted = other.insns.into_iter().zip(other.counts);
-        for (at, counts) in counted.filter(|(_, counts)| *counts != Counts::default()) {
-            self.insns.push(at);
-            self.counts.push(counts);
+        if self.places.is_empty() {
+            let first = std::mem::take(self);
+            self.add_rows(&first);
         }
-        if self.insns.len() > 2 * self.distinct {
-            self.add_up();
-            self.distinct = self.insns.len();
-        }
+        self.add_rows(&other);
     }
 
-    fn add_up(&mut self) {
-        let (insns, all) = (std::mem::take(&mut self.insns), std::mem::take(&mut self.counts));
-        // Counts are large: what is sorted are their places.
-        let places = insns.into_iter().zip(&all).filter(|(_, counts)| **counts != Counts::default());
-        let mut places: Vec<((u64, MappingId), &Counts)> = places.collect();
-        places.sort_unstable_by_key(|(at, _)| *at);
-        for (at, counts) in places {
-            match self.counts.last_mut() {
-                Some(sum) if self.insns.last() == Some(&at) => sum.add(counts),
-                _ => {
-                    self.insns.push(at);
-                    self.counts.push(*counts);
+    fn add_rows(&mut self, other: &Tally) {
+        let Tally { insns, counts, places } = self;
+        for (pc, mapping, more) in other.iter() {
+            match places.entry((pc, mapping)) {
+                Entry::Occupied(place) => counts[*place.get() as usize].add(more),
+                Entry::Vacant(place) => {
+                    place.insert(counts.len() as u32);
+                    insns.push((pc, mapping));
+                    counts.push(*more);
                 }
             }
         }
@@ -106,16 +103,16 @@ mod tests {
         let of = |pcs: &[u64]| Tally {
             insns: pcs.iter().map(|&pc| (pc, 1)).collect(),
             counts: pcs.iter().map(|&pc| Counts { ir: pc, ..Counts::default() }).collect(),
-            distinct: 0,
+            places: FxHashMap::default(),
         };
         let mut sum = Tally::default();
         for account in 0..100 {
             sum.append(of(&[3, 2, 7, 0, 3, account % 4 + 10]));
-            assert!(sum.insns.len() <= 2 * 8 + 6, "{}", sum.insns.len());
+            assert!(sum.insns.len() <= if account == 0 { 6 } else { 7 }, "{}", sum.insns.len());
         }
         assert_eq!(sum.instructions(), 100 * (3 + 2 + 7 + 3 + 10) + 25 * (1 + 2 + 3));
-        sum.add_up();
-        let rows: Vec<(u64, u64)> = sum.iter().map(|(pc, _, counts)| (pc, counts.ir)).collect();
+        let mut rows: Vec<(u64, u64)> = sum.iter().map(|(pc, _, counts)| (pc, counts.ir)).collect();
+        rows.sort_unstable();
         let of_four = [10, 11, 12, 13].map(|pc| (pc, 25 * pc));
         assert_eq!(rows, [&[(2, 200), (3, 600), (7, 700)], &of_four[..]].concat());
     }
