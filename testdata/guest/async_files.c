@@ -72,7 +72,7 @@ int main(void)
         return 1;
     struct aiocb wait = {.aio_fildes = p[0], .aio_buf = buf, .aio_nbytes = 5, .aio_sigevent.sigev_notify = SIGEV_NONE};
     const struct aiocb *waits[] = {&wait};
-    struct timespec soon = {0, 2000000};
+    struct timespec soon = {0, 50000000}; /* by then a thread reads */
     num(aio_cancel(fd, &r) == AIO_ALLDONE), num(aio_read(&wait)), is(aio_suspend(waits, 1, &soon) == -1 && errno == EAGAIN),
         num(aio_cancel(p[0], &wait) == AIO_NOTCANCELED), num(aio_error(&wait) == EINPROGRESS), is(write(p[1], "ended", 5) == 5),
         show("pipe", end(&wait)), is(aio_cancel(99, 0) == -1 && errno == EBADF);

@@ -169,7 +169,9 @@ static void follow(const char *what, void (*work)(void), long options, int reque
                 regs.orig_rax != SYS_getppid && regs.orig_rax != SYS_getpriority)
                 goto on;
             say_status(name, status);
-            printf("  orig_rax %lld rax %lld\n", (long long)regs.orig_rax, (long long)regs.rax > 1000 ? 1000 : (long long)regs.rax);
+            int forks = regs.orig_rax == SYS_fork || regs.orig_rax == SYS_clone || regs.orig_rax == SYS_vfork;
+            long long rax = (long long)regs.rax, most = forks ? 1 : 1000; /* a process's number is not told */
+            printf("  orig_rax %lld rax %lld\n", (long long)regs.orig_rax, rax > most ? 1000 : rax);
         } else {
             say_status(name, status);
             printf("  info %ld: %d code %d own %d\n", info, si.si_signo, si.si_code, si.si_pid == who);

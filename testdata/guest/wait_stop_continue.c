@@ -18,8 +18,9 @@ static void sends(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) {
         kill(target, SIGSTOP);
-        sched_yield();
+        sched_yield(), usleep(50);
         kill(target, SIGCONT);
+        sched_yield(), usleep(50);
     }
 }
 
