@@ -44,6 +44,7 @@ int main(void)
         t = S(timerfd_create, clocks[i], TFD_NONBLOCK), left("new"), expirations("not set"), show("set", set(0, 1000000, 0)), usleep(3000),
             expirations("after it"), left("after it"), expirations("again");
         show("with an interval", set(0, 1000000, 1000000)), usleep(8000), expirations("meanwhile"),
+            show("with a long one", set(0, 1000000, 900000000)), usleep(3000), left("goes on"),
             show("disarmed", set(0, 0, 1000000)), left("disarmed"), usleep(2000), expirations("nothing");
         /* Absolute: in the past at once, far away not. */
         show("past", set(TFD_TIMER_ABSTIME, 1, 0)), expirations("at once"), left("done"), S(clock_gettime, clocks[i], &now),

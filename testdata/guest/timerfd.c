@@ -63,6 +63,9 @@ int main(void)
     nap(5000000);
     T(timerfd_gettime, fd, &now), is(now.it_value.tv_sec == 0 && now.it_value.tv_nsec <= 1000000);
     T(read, fd, &n, 8), is(n >= 4);
+    /* With an interval that does not end meanwhile, something is left of it. */
+    show("set", set(fd, 0, 0, 1000000, 900000000)), nap(5000000);
+    T(timerfd_gettime, fd, &now), is(now.it_value.tv_nsec > 0 && now.it_value.tv_nsec <= 900000000);
     show("disarm", set(fd, 0, 0, 0, 1000000));
     T(timerfd_gettime, fd, &now), num(now.it_value.tv_nsec), num(now.it_interval.tv_nsec), T(read, fd, &n, 8);
 

@@ -15,12 +15,16 @@ static pid_t target;
 
 static void sends(void)
 {
+    unsigned rounds = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) {
+        /* Now and then slower, so that on a busy machine the parent gets to see both. */
+        unsigned pause = ++rounds % 16 ? 0 : 50;
         kill(target, SIGSTOP);
-        sched_yield(), usleep(50);
+        pause ? usleep(pause) : sched_yield();
         kill(target, SIGCONT);
-        sched_yield(), usleep(50);
+        if (pause)
+            usleep(pause);
     }
 }
 
