@@ -84,7 +84,6 @@ unsafe extern "C" {
     pub(super) fn free(pointer: *mut c_void);
     pub(super) fn uc_ctl(engine: *mut c_void, control: u32, ...) -> u32;
     pub(super) fn tcg_const_i64_x86_64(context: Context, value: i64) -> Value;
-    pub(super) fn tcg_const_i32_x86_64(context: Context, value: i32) -> Value;
     pub(super) fn tcg_temp_new_internal_x86_64(context: Context, kind: i32, local: bool) -> *mut c_void;
     pub(super) fn tcg_temp_free_internal_x86_64(context: Context, temp: *mut c_void);
     pub(super) fn tcg_gen_op3_x86_64(context: Context, opcode: u32, a: usize, b: usize, c: usize);

@@ -4,6 +4,7 @@ use crate::abi::resource::CpuTime;
 use crate::abi::time::{CLK_TCK_NS, NSEC_PER_SEC};
 use crate::guest::PAGE_SIZE;
 use crate::kernel::clock::{MONOTONIC_START, REALTIME_START};
+use crate::kernel::procfs::memory::row;
 use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{DEV_DEV, HOST_DEV, PROC_DEV, PTS_DEV, SHM_DEV, SYS_DEV};
 
@@ -42,8 +43,8 @@ pub(super) fn meminfo(resident: u64) -> String {
         ("Committed_AS", resident / 1024),
         ("VmallocTotal", 34_359_738_367),
     ];
-    let mut text: String =
-        rows.iter().map(|(name, value)| format!("{:<16}{value:>8} kB\n", format!("{name}:"))).collect();
+    let mut text = String::new();
+    rows.iter().for_each(|(name, value)| row(&mut text, name, *value));
     text.push_str("HugePages_Total:       0\nHugePages_Free:        0\nHugepagesize:       2048 kB\n");
     text
 }

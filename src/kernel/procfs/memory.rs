@@ -99,7 +99,7 @@ impl Usage {
     fn rows(self, rollup: bool, text: &mut String) {
         let dirty = self.anonymous + self.shmem;
         let clean = self.resident - dirty;
-        let mut row = |name, bytes| row(text, name, bytes);
+        let mut row = |name, bytes| row(text, name, bytes / 1024);
         row("Rss", self.resident);
         row("Pss", self.resident);
         row("Pss_Dirty", dirty);
@@ -130,8 +130,9 @@ impl Usage {
     }
 }
 
-/// Adds a row to `text`. There may be a million of them, so they are not formatted.
-fn row(text: &mut String, name: &str, bytes: u64) {
+/// Adds a row to `text`: a name and a number of kB. There may be a million of them, so they are not
+/// formatted.
+pub(super) fn row(text: &mut String, name: &str, kilobytes: u64) {
     const SPACES: &str = "                ";
     let right = |text: &mut String, width: usize, part: usize| {
         text.push_str(SPACES.get(part..width).unwrap_or_default());
@@ -139,7 +140,7 @@ fn row(text: &mut String, name: &str, bytes: u64) {
     text.push_str(name);
     text.push(':');
     right(text, 16, name.len() + 1);
-    let number = (bytes / 1024).to_string();
+    let number = kilobytes.to_string();
     right(text, 8, number.len());
     text.push_str(&number);
     text.push_str(" kB\n");
@@ -152,7 +153,7 @@ pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
     for (name, bytes) in
         [("Size", map.end - map.start), ("KernelPageSize", PAGE_SIZE), ("MMUPageSize", PAGE_SIZE)]
     {
-        row(&mut text, name, bytes);
+        row(&mut text, name, bytes / 1024);
     }
     Usage::of(map, mem).rows(false, &mut text);
     text.push_str("THPeligible:    0\nVmFlags:");
