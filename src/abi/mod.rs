@@ -24,3 +24,4 @@ pub(crate) mod signal;
 pub(crate) mod signal_names;
 pub(crate) mod time;
 pub(crate) mod tty;
+pub(crate) mod userfault;

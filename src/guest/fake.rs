@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::guest::cpu::{Gpr, GuestCpu};
 use crate::guest::memory::{
     Backing, FileId, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage, ObjectId,
-    PageSource, Place, Prot, Remap, SpaceId, VmFlags,
+    PageSource, Place, Prot, Remap, SpaceId, UserfaultId, VmFlags,
 };
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
@@ -344,6 +344,22 @@ impl GuestMemory for FakeMemory {
         Ok(())
     }
 
+    fn register(&mut self, _addr: u64, _len: u64, _id: Option<UserfaultId>) -> Result<(), MemError> {
+        Ok(())
+    }
+
+    fn missing(&self, _addr: u64, _access: Prot) -> Option<UserfaultId> {
+        None
+    }
+
+    fn take_missed(&mut self) -> Option<UserfaultId> {
+        None
+    }
+
+    fn fill(&mut self, _addr: u64, _page: &[u8; PAGE_SIZE as usize]) -> Result<(), MemError> {
+        Err(MemError::Exists)
+    }
+
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError> {
         for page in Self::range(addr, len) {
             if let Store::Private(bytes) =
@@ -408,6 +424,7 @@ impl GuestMemory for FakeMemory {
                     file,
                     label: page.label,
                     name: None,
+                    userfault: None,
                 }),
             }
         }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::guest::page::PAGE_SIZE;
+
 /// Permissions of a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prot(pub u8);
@@ -82,6 +84,10 @@ impl PageSource for Vec<u8> {
 /// contents of a file of the emulated machine once it is mapped shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
+
+/// A userfaultfd(2), whose number is not used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UserfaultId(pub u32);
 
 /// An address space of the machine. Tasks that share memory (CLONE_VM) run in the same one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -304,6 +310,8 @@ pub struct Mapping {
     pub label: Option<&'static str>,
     /// Name that the program gave it, prctl(2) PR_SET_VMA.
     pub name: Option<Arc<str>>,
+    /// The userfaultfd that is told of its missing pages.
+    pub userfault: Option<UserfaultId>,
 }
 
 impl Mapping {
@@ -395,6 +403,15 @@ pub trait GuestMemory {
     fn discard(&mut self, addr: u64, len: u64) -> Result<(), MemError>;
     /// Makes every access to a range fault, MADV_GUARD_INSTALL of madvise(2), or no more.
     fn guard(&mut self, addr: u64, len: u64, install: bool) -> Result<(), MemError>;
+    /// Has a userfaultfd told of missing pages in the mappings of a range, or none any more.
+    fn register(&mut self, addr: u64, len: u64, userfault: Option<UserfaultId>) -> Result<(), MemError>;
+    /// The userfaultfd that is to be told of such an access, as the page is missing.
+    fn missing(&self, addr: u64, access: Prot) -> Option<UserfaultId>;
+    /// Takes the userfaultfd of a missing page that the kernel, or the CPU, found last.
+    fn take_missed(&mut self) -> Option<UserfaultId>;
+    /// Gives a page that is missing its bytes: `Exists` if it is not, `Fault` past the end of the
+    /// object behind it.
+    fn fill(&mut self, addr: u64, page: &[u8; PAGE_SIZE as usize]) -> Result<(), MemError>;
     /// brk(2): sets the program break if it can and returns the break that holds now; 0 only asks.
     fn brk(&mut self, addr: u64) -> u64;
     /// Start of the heap and the program break.

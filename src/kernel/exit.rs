@@ -182,6 +182,7 @@ impl Kernel {
     /// Gives up a hold on an address space. Its pages go when another one is loaded.
     pub(super) fn give_up_mm(&mut self, mm: MmId) {
         if let Some(gone) = self.mms.release(mm) {
+            self.fs.userfaults.space_ended(space_of(mm));
             self.unused_spaces.push((space_of(mm), gone.exe_at));
         }
     }

@@ -182,6 +182,7 @@ impl Kernel {
         self.cancel_requests(task, mem);
         self.release_memory_of(task, mem);
         self.unshare_mm();
+        self.fs.userfaults.space_ended(self.space_of_task(task));
         self.unshare_files();
         self.unshare_handlers();
         self.signals().exec();

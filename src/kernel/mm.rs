@@ -70,6 +70,8 @@ pub struct Mm {
     pub def_flags: VmFlags,
     /// Kinds of mapping in a core dump, `/proc/PID/coredump_filter` of core(5).
     pub(crate) coredump_filter: u64,
+    /// modify_ldt(2) has made it a local descriptor table.
+    pub(crate) has_ldt: bool,
     /// Commands registered with membarrier(2).
     pub membarrier: u32,
     /// Contexts of io_setup(2) by the address of their rings, with the bytes of those.
@@ -94,6 +96,7 @@ impl Mm {
             merge_any: false,
             def_flags: VmFlags::NONE,
             coredump_filter: 0x33,
+            has_ldt: false,
             membarrier: 0,
             aio: BTreeMap::new(),
             bytes: 0,

@@ -57,6 +57,7 @@ pub(crate) mod timerfd;
 pub(crate) mod timers;
 pub(crate) mod transcript;
 pub(crate) mod uaccess;
+pub(crate) mod userfault;
 pub(crate) mod uts;
 pub(crate) mod vfs;
 pub(crate) mod wait;

@@ -108,6 +108,7 @@ impl Kernel {
     pub(super) fn drop_call(&mut self, task: TaskId, mem: &mut dyn GuestMemory) {
         let call = std::mem::take(&mut self.tasks[task].call);
         self.forget_ipc_wait(task, &call.keys);
+        self.fs.userfaults.forget(task);
         let held = if call.holds_files { call.files } else { [None; 2] };
         for file in held.into_iter().flatten().map(|(_, file)| file).chain(call.opening) {
             self.files.put(file, &mut self.fs, mem);

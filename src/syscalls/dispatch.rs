@@ -13,6 +13,7 @@ use crate::kernel::vfs::host::NO_DESCRIPTOR;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::syscalls::context::{Action, Break, Ctx, SysResult};
 use crate::syscalls::io_uring;
+use crate::syscalls::mm::userfault::{self, Outcome};
 use crate::syscalls::seccomp;
 use crate::syscalls::strace::lines as strace;
 use crate::syscalls::{table, vsyscall};
@@ -34,6 +35,9 @@ fn settle(
     }
     if let Some(end) = beyond_limits(kernel, mem) {
         return end;
+    }
+    if let Some(why) = userfault::refusal(kernel, mem) {
+        return Action::Refuse(why);
     }
     match delivered {
         Ok(()) => Action::Continue,
@@ -92,10 +96,25 @@ pub(crate) fn resume(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn 
     match kernel.task().call.number {
         Some(number) => match io_uring::submit::work(kernel, cpu, mem) {
             Some(action) => action,
+            None if number == PAGE_FAULT => wait_for_page(kernel, cpu, mem),
             None => serve(kernel, cpu, mem, number, Stage::Again),
         },
         None => interrupt(kernel, cpu, mem),
     }
+}
+
+/// Number of the call in which a task is that waits for a page, userfaultfd(2); no call has it.
+const PAGE_FAULT: u64 = u64::MAX;
+
+/// Lets the running task wait for a page, and then access it again.
+fn wait_for_page(kernel: &mut Kernel, cpu: &mut dyn GuestCpu, mem: &mut dyn GuestMemory) -> Action {
+    let mut ctx = Ctx { kernel, cpu, mem };
+    if userfault::wait(&mut ctx).is_err() {
+        ctx.kernel.fall_asleep(Some(PAGE_FAULT));
+        return beyond_limits(ctx.kernel, ctx.mem).unwrap_or(Action::Sleep);
+    }
+    ctx.kernel.end_call(ctx.mem);
+    interrupt(ctx.kernel, ctx.cpu, ctx.mem)
 }
 
 /// Progress of a call that is served.
@@ -197,6 +216,9 @@ fn serve(
     if let Some(why) = ctx.kernel.fs.handles.take_failure() {
         return Action::Refuse(why);
     }
+    if let Some(why) = userfault::refusal(ctx.kernel, ctx.mem) {
+        return Action::Refuse(why);
+    }
     ctx.kernel.wake_queues();
     if let Err(Break::Sleep) = result {
         ctx.kernel.fall_asleep(Some(number));
@@ -292,6 +314,10 @@ pub(crate) fn fault(
     if fault == Fault::Debug && kernel.step_is_stale(cpu) {
         return interrupt(kernel, cpu, mem);
     }
+    let fault = match userfault::begin(kernel, mem, fault) {
+        Outcome::Fault(fault) => fault,
+        Outcome::Waits => return wait_for_page(kernel, cpu, mem),
+    };
     let delivered = kernel.deliver_fault(cpu, mem, fault);
     settle(kernel, cpu, mem, delivered)
 }

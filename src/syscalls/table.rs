@@ -38,6 +38,7 @@ const FAMILIES: &[&[Row]] = &[
     mm::map::ROWS,
     mm::policy::ROWS,
     mm::remote::ROWS,
+    mm::userfault::ROWS,
     net::message::ROWS,
     net::options::ROWS,
     net::setup::ROWS,

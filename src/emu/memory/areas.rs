@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::abi::mm::MAX_MAP_COUNT;
 use crate::emu::memory::gaps::Gaps;
-use crate::guest::{Backing, FileId, MappedBytes, Mapping, ObjectId, PAGE_SIZE, Prot, VmFlags};
+use crate::guest::{Backing, FileId, MappedBytes, Mapping, ObjectId, PAGE_SIZE, Prot, UserfaultId, VmFlags};
 
 /// One mapping.
 #[derive(Clone)]
@@ -33,6 +33,8 @@ pub(super) struct Area {
     pub(super) moved: u64,
     /// Other properties.
     pub(super) flags: VmFlags,
+    /// The userfaultfd that is told of its missing pages.
+    pub(super) userfault: Option<UserfaultId>,
 }
 
 /// Bytes that stay free below what grows down, `stack_guard_gap`.
@@ -99,6 +101,7 @@ impl Area {
             file: self.file.clone(),
             label: self.label,
             name: self.name.clone(),
+            userfault: self.userfault,
         }
     }
 
@@ -160,6 +163,7 @@ impl Area {
             && self.name == next.name
             && self.moved == next.moved
             && self.flags == next.flags
+            && self.userfault == next.userfault
             && self.file == next.file
     }
 }
@@ -353,10 +357,10 @@ impl Areas {
         false
     }
 
-    /// The ranges of those that have a flag.
-    pub(super) fn flagged(&self, flag: VmFlags) -> Vec<(u64, u64)> {
-        let flagged = self.iter().filter(|(_, area)| area.flags.has(flag));
-        flagged.map(|(start, area)| (start, area.end)).collect()
+    /// The ranges of those that `wanted` is true of.
+    pub(super) fn ranges(&self, wanted: impl Fn(&Area) -> bool) -> Vec<(u64, u64)> {
+        let found = self.iter().filter(|(_, area)| wanted(area));
+        found.map(|(start, area)| (start, area.end)).collect()
     }
 
     /// Start and end of the area that an access to the page would make grow down to it
@@ -431,6 +435,7 @@ mod tests {
                     name: None,
                     moved: 0,
                     flags: VmFlags::NONE,
+                    userfault: None,
                 },
             );
         }

@@ -7,7 +7,9 @@ use crate::emu::memory::areas::{Area, Areas, GrowthLimits};
 use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::space::{Access, AddressSpace, Break};
 use crate::guest::{Backing, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage, ObjectId};
-use crate::guest::{PAGE_SIZE, PageSource, Prot, Remap, SpaceId, USER_END, VmFlags, page_down, page_up};
+use crate::guest::{
+    PAGE_SIZE, PageSource, Prot, Remap, SpaceId, USER_END, UserfaultId, VmFlags, page_down, page_up,
+};
 
 impl AddressSpace {
     /// Splits a range at page borders and calls `each` with every piece: its frame, its offset
@@ -162,6 +164,22 @@ impl GuestMemory for AddressSpace {
 
     fn guard(&mut self, addr: u64, len: u64, install: bool) -> Result<(), MemError> {
         self.guard_range(addr, len, install)
+    }
+
+    fn register(&mut self, addr: u64, len: u64, userfault: Option<UserfaultId>) -> Result<(), MemError> {
+        self.register_range(addr, len, userfault)
+    }
+
+    fn missing(&self, addr: u64, access: Prot) -> Option<UserfaultId> {
+        self.missing_at(addr, access)
+    }
+
+    fn take_missed(&mut self) -> Option<UserfaultId> {
+        self.missed.take()
+    }
+
+    fn fill(&mut self, addr: u64, page: &[u8; PAGE]) -> Result<(), MemError> {
+        self.fill_page(addr, page)
     }
 
     fn brk(&mut self, addr: u64) -> u64 {

@@ -36,7 +36,9 @@ impl AddressSpace {
             self.code_mappings += 1;
         }
         let (end, name, moved) = (start + len, None, 0);
-        self.areas.insert(start, Area { end, prot, may_write, backing, file, label, name, moved, flags });
+        let userfault = None;
+        let area = Area { end, prot, may_write, backing, file, label, name, moved, flags, userfault };
+        self.areas.insert(start, area);
         if let Some(object) = counted {
             self.objects.release(object, &mut self.frames);
         }
@@ -152,7 +154,7 @@ impl AddressSpace {
         // Linux does not count both.
         let (_, peak) = self.areas.mapped();
         // The new area keeps a shared object alive when the old one goes.
-        self.areas.insert(target, Area { end: target + new_len, ..moved });
+        self.areas.insert(target, Area { end: target + new_len, userfault: None, ..moved });
         let AddressSpace { table, frames, loaded, .. } = self;
         let mut entries = Vec::new();
         table.take_range(start, start + old_len.min(new_len), |page, entry| {

@@ -4,8 +4,8 @@
 //! [`frames::Invalidation`], and carried out before the guest runs again.
 //!
 //! The files build on each other in this order: `arena`, `frames`, `objects`, `gaps`, `areas`,
-//! `guards`, `page_table`, `space`, then `spaces`, `placement`, `mapping`, `guest_memory` and
-//! `snapshot`.
+//! `guards`, `page_table`, `space`, then `spaces`, `placement`, `mapping`, `userfault`,
+//! `guest_memory` and `snapshot`.
 
 mod areas;
 pub(crate) mod arena;
@@ -20,3 +20,4 @@ mod placement;
 pub(crate) mod snapshot;
 pub(crate) mod space;
 mod spaces;
+mod userfault;

@@ -143,6 +143,7 @@ impl AddressSpace {
                 name: None,
                 moved: 0,
                 flags: VmFlags::NONE,
+                userfault: None,
             };
             self.areas.insert(old, area);
         } else if new < old {

@@ -12,7 +12,8 @@ use crate::emu::memory::objects::Objects;
 use crate::emu::memory::page_table::{PageEntry, PageTable};
 use crate::guest::layout::Layout;
 use crate::guest::{
-    Backing, FileId, MemError, ObjectId, PAGE_SIZE, PageSource, Prot, SpaceId, USER_END, page_down,
+    Backing, FileId, MemError, ObjectId, PAGE_SIZE, PageSource, Prot, SpaceId, USER_END, UserfaultId,
+    page_down,
 };
 
 /// Kind of an access to memory.
@@ -106,6 +107,8 @@ pub(crate) struct AddressSpace {
     pub(super) out_of_memory: bool,
     /// Number of mappings of files that were made to be executed.
     pub(super) code_mappings: u64,
+    /// The userfaultfd of the missing page that was accessed last.
+    pub(super) missed: Option<UserfaultId>,
 }
 
 /// Reads a page of a file into a new frame; an error becomes a bus error, as on Linux.
@@ -143,6 +146,7 @@ impl AddressSpace {
             kernel: 0,
             out_of_memory: false,
             code_mappings: 0,
+            missed: None,
         }
     }
 
@@ -318,6 +322,12 @@ impl AddressSpace {
         let prot = effective(area.prot);
         if !prot.allows(need) {
             return Err(Denied::Protected);
+        }
+        if area.userfault.is_some()
+            && let Some(id) = self.missing_at(page, need)
+        {
+            self.missed = Some(id);
+            return Err(Denied::Unmapped);
         }
         let distance = page - start;
         let (frame, shared) = match &area.backing {

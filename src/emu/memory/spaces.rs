@@ -44,17 +44,20 @@ impl AddressSpace {
     }
 
     /// Makes of a copy what a child has of it: what madvise(2) keeps from it is gone or reads as
-    /// zeros, nothing is locked.
+    /// zeros, nothing is locked or watched.
     fn inherit(&mut self) {
-        for (start, end) in self.areas.flagged(VmFlags::DONTCOPY) {
+        for (start, end) in self.areas.ranges(|area| area.flags.has(VmFlags::DONTCOPY)) {
             self.remove_range(start, end);
         }
-        for (start, end) in self.areas.flagged(VmFlags::WIPEONFORK) {
+        for (start, end) in self.areas.ranges(|area| area.flags.has(VmFlags::WIPEONFORK)) {
             self.drop_pages(start, end);
             self.table.guards.remove(start, end);
         }
-        for (start, end) in self.areas.flagged(VmFlags::LOCKED) {
+        for (start, end) in self.areas.ranges(|area| area.flags.has(VmFlags::LOCKED)) {
             self.areas.update(start, end, |area| area.flags = area.flags.without(VmFlags::LOCKS));
+        }
+        for (start, end) in self.areas.ranges(|area| area.userfault.is_some()) {
+            self.areas.update(start, end, |area| area.userfault = None);
         }
         self.reset_peaks();
         self.table.faults = 0;

@@ -32,3 +32,4 @@ pub(crate) mod socket;
 pub(crate) mod splice;
 pub(crate) mod stream;
 pub(crate) mod timerfd;
+pub(crate) mod userfaultfd;

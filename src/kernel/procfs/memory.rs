@@ -179,6 +179,7 @@ pub(super) fn smaps(map: &Mapping, mem: &dyn GuestMemory) -> String {
         ("hg", map.flags.has(VmFlags::HUGEPAGE)),
         ("nh", map.flags.has(VmFlags::NOHUGEPAGE)),
         ("mg", map.flags.has(VmFlags::MERGEABLE)),
+        ("um", map.userfault.is_some()),
     ];
     for (name, _) in flags.iter().filter(|(_, set)| *set) {
         text.push(' ');

@@ -143,6 +143,7 @@ pub(super) const SYSCTLS: [(&str, Files); 15] = [
             ("overcommit_kbytes", Text("0\n")),
             ("page-cluster", Text("3\n")),
             ("swappiness", Text("60\n")),
+            ("unprivileged_userfaultfd", Text("0\n")),
             ("nr_hugepages", Text("0\n")),
         ],
     ),

@@ -17,6 +17,7 @@ use crate::kernel::namespace::kind::NsId;
 use crate::kernel::net::table::Net;
 use crate::kernel::slab::Slab;
 use crate::kernel::timerfd::TimerFds;
+use crate::kernel::userfault::Userfaults;
 use crate::kernel::vfs::content::Content;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::host_fingerprint::HostFingerprint;
@@ -73,6 +74,7 @@ pub struct FileSystem {
     pub(crate) queues: WaitQueues,
     pub(crate) net: Net,
     pub(crate) timer_fds: TimerFds,
+    pub(crate) userfaults: Userfaults,
     /// Rings of io_uring_setup(2).
     pub(crate) rings: Rings,
     /// POSIX message queues.
@@ -123,6 +125,7 @@ impl FileSystem {
             queues: WaitQueues::default(),
             net: Net::default(),
             timer_fds: TimerFds::default(),
+            userfaults: Userfaults::default(),
             rings: Rings::default(),
             mqueues: Mqueues::default(),
             notify: Notify::default(),
@@ -143,8 +146,11 @@ impl FileSystem {
             (map.capacity() * (size_of::<(K, V)>() + 1) * 8 / 7) as u64
         }
         let tables = table(&self.dirs) + table(&self.files_seen) + table(&self.numbers);
-        let waiting =
-            self.queues.bytes() + self.timer_fds.bytes() + self.rings.bytes() + self.notify.charged();
+        let waiting = self.queues.bytes()
+            + self.timer_fds.bytes()
+            + self.userfaults.bytes()
+            + self.rings.bytes()
+            + self.notify.charged();
         self.nodes.charged()
             + tables
             + self.pipes.charged()
@@ -289,7 +295,11 @@ impl FileSystem {
 
     /// Tests whether an inode lies in memory: in a tmpfs, or among the files of memfd_create(2).
     pub(crate) fn is_in_memory(&self, ino: Ino) -> bool {
-        let device = self.node(ino).dev;
+        self.is_tmpfs(self.node(ino).dev)
+    }
+
+    /// Tests whether files of a device lie in memory.
+    pub(crate) fn is_tmpfs(&self, device: u64) -> bool {
         [MEMFD_DEV, SHM_DEV].contains(&device) || self.mounts.is_of_tmpfs(device)
     }
 

@@ -1,4 +1,4 @@
-//! prctl(2), arch_prctl(2) and personality(2).
+//! prctl(2), arch_prctl(2), modify_ldt(2) and personality(2).
 
 use crate::abi::capability::{CAP_LAST_CAP, CAP_SYS_RESOURCE, SECBIT_KEEP_CAPS};
 use crate::abi::errno::Errno;
@@ -7,7 +7,7 @@ use crate::abi::signal::bit;
 use crate::guest::{GuestMemory, USER_END};
 use crate::kernel::cred::Credentials;
 use crate::kernel::state::Parts;
-use crate::kernel::uaccess::{copy_from_user, copy_to_user, put_u32, put_u64};
+use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_words, put_u32, put_u64};
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::process::memory;
 use crate::syscalls::row::{Row, partial};
@@ -16,6 +16,12 @@ use crate::syscalls::strace::flags::prctl_option;
 
 /// Settings calls.
 pub(crate) const ROWS: &[Row] = &[
+    partial(
+        154,
+        "modify_ldt",
+        modify_ldt,
+        "entries are cleared and read; a descriptor that is not empty is ENOMEM",
+    ),
     partial(
         135,
         "personality",
@@ -198,6 +204,64 @@ fn arch_prctl(ctx: &mut Ctx, [code, addr, ..]: [u64; 6]) -> SysResult {
         // Start-up code asks for shadow stacks, and takes this as "no".
         _ => return Err(Errno::EINVAL.into()),
     }
+    Ok(0)
+}
+
+/// modify_ldt(2): the local descriptor table of the address space, which has only empty entries.
+/// Its results are those of an `int` that Linux widens without its sign.
+fn modify_ldt(ctx: &mut Ctx, [function, addr, len, ..]: [u64; 6]) -> SysResult {
+    let result = match function as u32 {
+        0 => read_ldt(ctx, addr, len),
+        1 => write_ldt(ctx, addr, len, true),
+        2 => clear_user(ctx, addr, len.min(DEFAULT_LDT)),
+        0x11 => write_ldt(ctx, addr, len, false),
+        _ => Err(Errno::ENOSYS),
+    };
+    let result = result.unwrap_or_else(Errno::to_rax);
+    Ok(u64::from(result as u32))
+}
+
+/// Bytes of a descriptor, and the most of a table.
+const LDT_ENTRY_SIZE: u64 = 8;
+const LDT_ENTRIES: u64 = 8192;
+/// Bytes of the table that a process without one of its own is said to have.
+const DEFAULT_LDT: u64 = 128;
+
+/// Stores zeros, and returns how many.
+fn clear_user(ctx: &mut Ctx, addr: u64, len: u64) -> Result<u64, Errno> {
+    copy_to_user(ctx.mem, addr, &vec![0; len as usize])?;
+    Ok(len)
+}
+
+fn read_ldt(ctx: &mut Ctx, addr: u64, len: u64) -> Result<u64, Errno> {
+    if !ctx.kernel.mm().has_ldt {
+        return Ok(0);
+    }
+    clear_user(ctx, addr, len.min(LDT_ENTRY_SIZE * LDT_ENTRIES))
+}
+
+fn write_ldt(ctx: &mut Ctx, addr: u64, len: u64, old: bool) -> Result<u64, Errno> {
+    /// Bits of `struct user_desc` behind its numbers: `contents` is 3, and `seg_not_present`.
+    const CONTENTS: u32 = 3 << 1;
+    const READ_EXEC_ONLY: u32 = 1 << 3;
+    const SEG_NOT_PRESENT: u32 = 1 << 5;
+    /// The bits that Linux looks at, without those that have no name.
+    const NAMED: u32 = 0x7f;
+    if len != 16 {
+        return Err(Errno::EINVAL);
+    }
+    let [first, second] = get_words(ctx.mem, addr)?;
+    let [entry, base, limit, bits] = [first, first >> 32, second, second >> 32].map(|word| word as u32);
+    let absent = bits & SEG_NOT_PRESENT != 0;
+    if u64::from(entry) >= LDT_ENTRIES || bits & CONTENTS == CONTENTS && (old || !absent) {
+        return Err(Errno::EINVAL);
+    }
+    let nowhere = base == 0 && limit == 0;
+    if !(nowhere && (old || bits & NAMED == READ_EXEC_ONLY | SEG_NOT_PRESENT)) {
+        ctx.kernel.notices.count("modify_ldt: ", "a descriptor is not empty: answered with ENOMEM");
+        return Err(Errno::ENOMEM);
+    }
+    ctx.kernel.mm_mut().has_ldt = true;
     Ok(0)
 }
 

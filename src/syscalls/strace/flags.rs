@@ -184,6 +184,11 @@ pub(super) const SFD: Names = &[
 pub(super) const TFD: Names = &[
     (0o2000000, "TFD_CLOEXEC"), (0o4000, "TFD_NONBLOCK"),
 ];
+/// Flags of userfaultfd(2).
+#[rustfmt::skip]
+pub(super) const UFFD: Names = &[
+    (0o2000000, "O_CLOEXEC"), (0o4000, "O_NONBLOCK"), (1, "UFFD_USER_MODE_ONLY"),
+];
 /// Flags of timerfd_settime(2).
 #[rustfmt::skip]
 pub(super) const TFD_TIMER: Names = &[
@@ -487,8 +492,10 @@ pub(super) const IOCTL: Names = &[
     (0x40049409, "FICLONE"), (0x40086602, "FS_IOC_SETFLAGS"), (0x402c542b, "TCSETS2"),
     (0x402c542c, "TCSETSW2"), (0x402c542d, "TCSETSF2"), (0x80045430, "TIOCGPTN"),
     (0x80045432, "TIOCGDEV"), (0x80045438, "TIOCGPKT"), (0x80045439, "TIOCGPTLCK"),
-    (0x80045440, "TIOCGEXCL"), (0x80086601, "FS_IOC_GETFLAGS"), (0x802c542a, "TCGETS2"),
-    (0xc020660b, "FS_IOC_FIEMAP"),
+    (0x80045440, "TIOCGEXCL"), (0x80086601, "FS_IOC_GETFLAGS"), (0x8010aa01, "UFFDIO_UNREGISTER"),
+    (0x8010aa02, "UFFDIO_WAKE"), (0x802c542a, "TCGETS2"), (0xc018aa3f, "UFFDIO_API"),
+    (0xc020660b, "FS_IOC_FIEMAP"), (0xc020aa00, "UFFDIO_REGISTER"), (0xc020aa04, "UFFDIO_ZEROPAGE"),
+    (0xc028aa03, "UFFDIO_COPY"),
 ];
 /// Options of prctl(2).
 #[rustfmt::skip]

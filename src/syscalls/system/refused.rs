@@ -53,7 +53,6 @@ const fn removed(number: u16, name: &'static str) -> Row {
 /// The refused calls, by number.
 pub(crate) const ROWS: &[Row] = &[
     removed(134, "uselib"),
-    absent(154, "modify_ldt"),
     removed(156, "_sysctl"),
     removed(174, "create_module"),
     removed(177, "get_kernel_syms"),
@@ -77,7 +76,6 @@ pub(crate) const ROWS: &[Row] = &[
     absent(301, "fanotify_mark"),
     forbidden(320, "kexec_file_load"),
     forbidden(321, "bpf"),
-    absent(323, "userfaultfd"),
     absent(335, "uretprobe"),
     absent(336, "uprobe"),
     forbidden(428, "open_tree"),
