@@ -9,7 +9,7 @@ use crate::kernel::file::description::Description;
 use crate::kernel::file::operations::{FileContext, FileError};
 use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
-use crate::kernel::uaccess::{copy_from_user, copy_to_user};
+use crate::kernel::uaccess::copy_from_user;
 use crate::kernel::vfs::node::HOST_DEV;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::iovec::{access_ok, get_iovec};
@@ -191,12 +191,7 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
                 }
             };
             if let Err(copied) = ctx.mem.write(addr.wrapping_add(within), &buf[..count]) {
-                if let Some(pipe) = ctx.kernel.files.get(file).ops.pipe() {
-                    ctx.kernel.fs.pipes.give_back(pipe, &buf[copied..count]);
-                }
-                if !ctx.kernel.files.get(file).ops.moves_whole() {
-                    done += copied as u64;
-                }
+                done += keep(ctx, file, &buf[..count], copied);
                 failed = Some(Errno::EFAULT.into());
                 break 'pieces;
             }
@@ -208,6 +203,16 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
         }
     }
     finish(ctx, file, at, offset, done, failed)
+}
+
+/// The bytes that count as read when no more than `copied` could be stored. A pipe keeps the rest.
+fn keep(ctx: &mut Ctx, file: FileNo, read: &[u8], copied: usize) -> u64 {
+    let ops = &ctx.kernel.files.get(file).ops;
+    let kept = copied - copied % ops.chunk();
+    if let Some(pipe) = ops.pipe() {
+        ctx.kernel.fs.pipes.give_back(pipe, &read[kept..]);
+    }
+    kept as u64
 }
 
 /// Makes as much of the text of a file of `/proc` as is to be read, up to `end`; `done` is read
@@ -261,7 +266,11 @@ fn read_scattered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bo
     let mut rest = &buf[..count];
     for (addr, len) in pieces {
         let (piece, after) = rest.split_at(rest.len().min(usize::try_from(*len).unwrap_or(usize::MAX)));
-        copy_to_user(ctx.mem, *addr, piece)?;
+        if let Err(copied) = ctx.mem.write(*addr, piece) {
+            let copied = count - rest.len() + copied;
+            let kept = keep(ctx, file, &buf[..count], copied);
+            return if kept > 0 { Ok(kept) } else { Err(Errno::EFAULT.into()) };
+        }
         rest = after;
     }
     Ok(count as u64)
@@ -361,9 +370,9 @@ fn write_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], 
             let mut buf = vec![0; (*len - within).min(PIECE) as usize];
             let fault = ctx.mem.read(addr.wrapping_add(within), &mut buf).err();
             if let Some(good) = fault {
-                buf.truncate(good);
+                buf.truncate(good - good % ctx.kernel.files.get(file).ops.chunk());
                 failed = Some(Errno::EFAULT.into());
-                if good == 0 {
+                if buf.is_empty() {
                     break 'pieces;
                 }
             }

@@ -252,6 +252,12 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
         false
     }
 
+    /// Bytes that are copied before any of them counts: where one of them cannot be accessed, none
+    /// of these is read or written.
+    fn chunk(&self) -> usize {
+        if self.moves_whole() { usize::MAX } else { 1 }
+    }
+
     /// Tells if a vector is written as one message.
     fn gathers(&self) -> bool {
         self.moves_whole()

@@ -65,6 +65,10 @@ impl FileOperations for PipeEnd {
         true
     }
 
+    fn chunk(&self) -> usize {
+        4096 // a page of it
+    }
+
     fn read(
         &mut self,
         cx: &mut FileContext,

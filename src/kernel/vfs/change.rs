@@ -70,21 +70,36 @@ impl FileSystem {
         if mounted { Err(Errno::EBUSY) } else { Ok(()) }
     }
 
-    /// Checks that a name may be taken out of a directory, the sticky bit considered.
-    pub(super) fn may_remove(&self, caller: &Caller, dir: Ino, ino: Ino) -> Result<(), Errno> {
+    /// Checks that a name may be taken out of a directory, as that of a directory or of another
+    /// file (`may_delete`).
+    pub(super) fn may_remove(
+        &self,
+        caller: &Caller,
+        dir: Ino,
+        ino: Ino,
+        directory: bool,
+    ) -> Result<(), Errno> {
         if self.node(dir).dev == PROC_DEV {
+            if dir == self.proc || self.procs.values().any(|root| *root == dir) {
+                caller.may(self.node(dir), W_OK)?;
+            }
             return Err(Errno::EPERM);
         }
         self.may_change(caller, dir)?;
+        if self.node(dir).mode & S_ISVTX != 0 && caller.owns(self.node(dir)).is_err() {
+            caller.owns(self.node(ino))?;
+        }
+        match (directory, self.node(ino).is_dir()) {
+            (true, false) => return Err(Errno::ENOTDIR),
+            (false, true) => return Err(Errno::EISDIR),
+            _ => {}
+        }
         if self.node(ino).is_dir() && self.node(ino).dev != self.node(dir).dev {
             return Err(Errno::EBUSY); // something is mounted there
         }
         let stays = |path: &[u8]| self.is_write_root(path) || self.policy.holds_hidden(path);
         if self.node(ino).host.as_ref().is_some_and(|host| host.write && stays(&host.path)) {
             return Err(Errno::EBUSY);
-        }
-        if self.node(dir).mode & S_ISVTX != 0 && caller.owns(self.node(dir)).is_err() {
-            caller.owns(self.node(ino))?;
         }
         Ok(())
     }
@@ -292,16 +307,16 @@ impl FileSystem {
         found: &Found,
         mem: &mut dyn GuestMemory,
     ) -> Result<(), Errno> {
-        let ino = found.exists()?;
-        if self.node(ino).is_dir() {
+        if found.is_dots() {
             return Err(Errno::EISDIR);
         }
-        if found.slash {
-            return Err(Errno::ENOTDIR);
-        }
         self.writable(found.mount)?;
+        let ino = found.exists()?;
+        if found.slash {
+            return Err(if self.node(ino).is_dir() { Errno::EISDIR } else { Errno::ENOTDIR });
+        }
+        self.may_remove(caller, found.dir, ino, false)?;
         self.is_no_point(found)?;
-        self.may_remove(caller, found.dir, ino)?;
         let through = self.write_dir(found.dir);
         if let Some(path) = &through {
             host::unlink(path, &found.name, false)?;
@@ -328,13 +343,10 @@ impl FileSystem {
             b"/" => return Err(Errno::EBUSY),
             _ => {}
         }
-        let ino = found.exists()?;
-        if !self.node(ino).is_dir() {
-            return Err(Errno::ENOTDIR);
-        }
         self.writable(found.mount)?;
+        let ino = found.exists()?;
+        self.may_remove(caller, found.dir, ino, true)?;
         self.is_no_point(found)?;
-        self.may_remove(caller, found.dir, ino)?;
         let through = self.write_dir(found.dir);
         if let Some(path) = &through {
             host::unlink(path, &found.name, true)?;

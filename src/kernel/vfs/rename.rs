@@ -42,8 +42,6 @@ impl FileSystem {
             return Err(Errno::EINVAL); // no device leaves the emulated machine
         }
         let ino = from.exists()?;
-        self.is_no_point(from)?;
-        self.is_no_point(to)?;
         if to.ino.is_some() && flags & RENAME_NOREPLACE != 0 {
             return Err(Errno::EEXIST);
         }
@@ -71,23 +69,18 @@ impl FileSystem {
         {
             return Err(if exchange { Errno::EINVAL } else { Errno::ENOTEMPTY });
         }
-        self.may_remove(caller, from.dir, ino)?;
-        match to.ino {
-            Some(old) => self.may_remove(caller, to.dir, old)?,
-            None => self.may_change(caller, to.dir)?,
-        }
         if to.ino == Some(ino) {
             return Ok(()); // two names of one inode: nothing happens
         }
-        if let Some(old) = to.ino
-            && !exchange
-        {
-            match (is_dir, self.node(old).is_dir()) {
-                (true, false) => return Err(Errno::ENOTDIR),
-                (false, true) => return Err(Errno::EISDIR),
-                (true, true) => self.must_be_empty(caller, old)?,
-                (false, false) => {}
-            }
+        self.may_remove(caller, from.dir, ino, is_dir)?;
+        match to.ino {
+            Some(old) => self.may_remove(caller, to.dir, old, if exchange { to_is_dir } else { is_dir })?,
+            None => self.may_change(caller, to.dir)?,
+        }
+        self.is_no_point(from)?;
+        self.is_no_point(to)?;
+        if let Some(old) = to.ino.filter(|_| to_is_dir && !exchange) {
+            self.must_be_empty(caller, old)?;
         }
         let on_host = dirs.0.is_some();
         if let (Some(old_dir), Some(new_dir)) = dirs {
