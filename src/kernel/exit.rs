@@ -19,7 +19,7 @@ use crate::kernel::task::Shared;
 use crate::kernel::uaccess::put_u32;
 use crate::kernel::vfs::FsContext;
 use crate::kernel::vfs::mount::{At, MountId};
-use crate::kernel::vfs::node::Subject;
+use crate::kernel::vfs::proc_file::Subject;
 
 /// Signals whose default action dumps core, signal(7).
 const DUMPS: [i32; 10] =

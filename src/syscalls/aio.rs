@@ -10,10 +10,10 @@ use crate::kernel::sched::{WaitKey, Wake};
 use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{get_array, get_u64, get_words, put_u32, put_u64};
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::io::{check_flags, operate, read_to, seekable, write_from};
 use crate::syscalls::iovec::{access_ok, get_iovec};
 use crate::syscalls::poll::swap_mask;
 use crate::syscalls::row::{Row, full, partial};
+use crate::syscalls::transfer::{check_flags, operate, read_to, seekable, write_from};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[

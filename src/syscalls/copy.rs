@@ -15,10 +15,10 @@ use crate::kernel::vfs::node::Body;
 use crate::kernel::vfs::pipe::PipeId;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::fs::{get_path, nameless_is};
-use crate::syscalls::io::{extend_text, failed, operate, seekable};
 use crate::syscalls::iovec::{access_ok, get_iovec};
 use crate::syscalls::lock::break_leases;
 use crate::syscalls::row::{Row, full, partial};
+use crate::syscalls::transfer::{extend_text, failed, operate, seekable};
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[

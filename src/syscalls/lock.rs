@@ -12,8 +12,8 @@ use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::{copy_to_user, get_array};
 use crate::kernel::vfs::node::{Body, Ino};
 use crate::syscalls::context::{Ctx, SysResult};
-use crate::syscalls::io::block;
 use crate::syscalls::row::{Row, full};
+use crate::syscalls::transfer::block;
 
 /// The calls of this file.
 pub(super) const ROWS: &[Row] = &[full(73, "flock", flock)];

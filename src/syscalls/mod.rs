@@ -40,4 +40,5 @@ pub(crate) mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod time;
+mod transfer;
 mod vsyscall;

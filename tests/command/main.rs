@@ -10,6 +10,7 @@ mod control;
 mod determinism;
 mod escape;
 mod escapes;
+mod faults;
 mod harness;
 mod limits;
 mod machine;

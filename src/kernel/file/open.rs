@@ -25,7 +25,8 @@ use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::change::Make;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::mount::At;
-use crate::kernel::vfs::node::{Body, Device as Model, Ino, ProcFile, ProcSource, Subject};
+use crate::kernel::vfs::node::{Body, Device as Model, Ino};
+use crate::kernel::vfs::proc_file::{ProcFile, ProcSource, Subject};
 use crate::kernel::vfs::resolve::{Found, Last};
 use crate::kernel::vfs::tree::FileSystem;
 

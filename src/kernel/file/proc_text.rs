@@ -10,7 +10,8 @@ use crate::kernel::file::operations::{
 };
 use crate::kernel::mm::space_of;
 use crate::kernel::streams::Streams;
-use crate::kernel::vfs::node::{Ino, ProcFile, ProcSource};
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::proc_file::{ProcFile, ProcSource};
 
 /// A file of `/proc` or `/sys`. Its text is made when it is first read, and anew whenever it is
 /// read from the beginning.

@@ -14,7 +14,8 @@ use crate::kernel::namespace::user::{IdMap, UserNamespace};
 use crate::kernel::state::Kernel;
 use crate::kernel::uts::Names;
 use crate::kernel::vfs::mount::{At, MountId};
-use crate::kernel::vfs::node::{Ino, ProcFile};
+use crate::kernel::vfs::node::Ino;
+use crate::kernel::vfs::proc_file::ProcFile;
 
 /// The kinds that unshare(2) and clone(2) make, in the order of `create_new_namespaces`.
 const KINDS: [Kind; 7] = [Kind::Mnt, Kind::Uts, Kind::Ipc, Kind::Pid, Kind::Cgroup, Kind::Net, Kind::Time];

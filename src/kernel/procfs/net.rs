@@ -9,7 +9,7 @@ use crate::kernel::net::addr::{Addr, Family, unspecified};
 use crate::kernel::net::lingering::Lingering;
 use crate::kernel::net::sock::{Sock, State};
 use crate::kernel::net::table::Net;
-use crate::kernel::vfs::node::NetFile;
+use crate::kernel::vfs::proc_file::NetFile;
 
 /// Stand-in for the address of a kernel's object, which nobody may see.
 const POINTER: &str = "0000000000000000";

@@ -24,7 +24,7 @@ use crate::kernel::sched::TaskState;
 use crate::kernel::state::Kernel;
 use crate::kernel::task::Task;
 use crate::kernel::vfs::mount::MountId;
-use crate::kernel::vfs::node::{ProcFile, ProcSource, Subject};
+use crate::kernel::vfs::proc_file::{ProcFile, ProcSource, Subject};
 
 /// A task at a moment, as a file of `/proc` shows it.
 pub(super) struct View<'a> {

@@ -12,7 +12,7 @@ use crate::kernel::sched::TaskState;
 use crate::kernel::task::Task;
 use crate::kernel::vfs::context::FsContext;
 use crate::kernel::vfs::mount::At;
-use crate::kernel::vfs::node::Subject;
+use crate::kernel::vfs::proc_file::Subject;
 
 /// The owner of the files of a process in `/proc`.
 #[derive(Clone, Copy)]

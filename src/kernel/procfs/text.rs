@@ -13,7 +13,7 @@ use crate::kernel::procfs::net;
 use crate::kernel::procfs::task::View;
 use crate::kernel::sched::TaskState;
 use crate::kernel::state::Kernel;
-use crate::kernel::vfs::node::{ProcFile, ProcSource};
+use crate::kernel::vfs::proc_file::{ProcFile, ProcSource};
 
 impl Kernel {
     /// Makes the text of an open file of `/proc` that is read from its beginning, or for the first

@@ -4,7 +4,7 @@ use crate::abi::capability::{CAP_SYS_NICE, CAP_SYS_RESOURCE};
 use crate::abi::errno::Errno;
 use crate::kernel::arena::TaskId;
 use crate::kernel::state::Kernel;
-use crate::kernel::vfs::node::{ProcFile, ProcSource};
+use crate::kernel::vfs::proc_file::{ProcFile, ProcSource};
 
 /// Values of `oom_score_adj`, proc(5).
 const OOM_SCORE_ADJ: std::ops::RangeInclusive<i64> = -1000..=1000;

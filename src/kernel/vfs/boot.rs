@@ -12,10 +12,11 @@ use crate::kernel::vfs::context::FsContext;
 use crate::kernel::vfs::host::{self, HostPath};
 use crate::kernel::vfs::mount::{At, MountId};
 use crate::kernel::vfs::node::{
-    Body, DEV_DEV, DEVICES, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Magic, Node,
-    PROC_DEV, PTS_DEV, ProcFile, SHM_DEV, SYS_DEV,
+    Body, DEV_DEV, DEVICES, Device, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Node, PROC_DEV,
+    PTS_DEV, SHM_DEV, SYS_DEV,
 };
 use crate::kernel::vfs::policy::Policy;
+use crate::kernel::vfs::proc_file::{Magic, ProcFile};
 use crate::kernel::vfs::proc_tables::{PROC_FILES, SYSCTLS, SYSVIPC_FILES};
 use crate::kernel::vfs::sys_tables::{SYS_DIRS, SYS_FILES};
 use crate::kernel::vfs::time::Time;

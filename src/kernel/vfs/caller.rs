@@ -10,7 +10,8 @@ use crate::kernel::fdtable::{FdTable, FileNo};
 use crate::kernel::procfs::tasks::TaskTable;
 use crate::kernel::vfs::context::FsContext;
 use crate::kernel::vfs::mount::MountId;
-use crate::kernel::vfs::node::{DirKind, Ino, Node, Subject};
+use crate::kernel::vfs::node::{DirKind, Ino, Node};
+use crate::kernel::vfs::proc_file::Subject;
 use crate::kernel::vfs::time::Time;
 
 /// An open file description as `/proc/PID/fd` shows it.

@@ -4,9 +4,9 @@
 //! Inodes and names are kept apart as in the kernel, so hard links, renames and files without a
 //! name behave as they must. Changes of the guest are dropped with the `FileSystem`, except under
 //! the directories that it may change for good. From the bottom up: `host`, `host_handle`,
-//! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `node`, `mount`, `notify`, `context`,
-//! `caller`, `nameless`, `policy`, `quota`, `tree`, `data`, `proc`, `resolve`, `fsnotify`, `list`,
-//! `attr`, `xattr`, `change`, `rename`, `boot`, `image`.
+//! `content`, `pipe`, `termios`, `n_tty`, `pty`, `time`, `proc_file`, `node`, `mount`, `notify`,
+//! `context`, `caller`, `nameless`, `policy`, `quota`, `tree`, `data`, `proc`, `resolve`,
+//! `fsnotify`, `list`, `attr`, `xattr`, `change`, `rename`, `boot`, `image`.
 
 pub(crate) mod attr;
 mod boot;
@@ -29,6 +29,7 @@ pub(crate) mod notify;
 pub(crate) mod pipe;
 pub(crate) mod policy;
 mod proc;
+pub(crate) mod proc_file;
 pub(crate) mod proc_tables;
 pub(crate) mod pty;
 pub(crate) mod quota;

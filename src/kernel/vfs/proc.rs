@@ -10,9 +10,8 @@ use crate::abi::fs::*;
 use crate::kernel::clock::REALTIME_START;
 use crate::kernel::namespace::kind::{Kind, NsId};
 use crate::kernel::vfs::caller::Caller;
-use crate::kernel::vfs::node::{
-    Body, Dir, DirKind, Entries, Ino, Magic, NSFS_DEV, Node, PROC_DEV, ProcFile, Subject,
-};
+use crate::kernel::vfs::node::{Body, Dir, DirKind, Entries, Ino, NSFS_DEV, Node, PROC_DEV};
+use crate::kernel::vfs::proc_file::{Magic, ProcFile, Subject};
 use crate::kernel::vfs::proc_tables::{Item, items};
 use crate::kernel::vfs::time::Time;
 use crate::kernel::vfs::tree::FileSystem;

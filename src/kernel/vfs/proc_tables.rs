@@ -4,7 +4,8 @@ use crate::abi::net::{IPPROTO_UDP, IPPROTO_UDPLITE};
 use crate::kernel::namespace::kind::{Kind, NsLink};
 use crate::kernel::net::addr::Family;
 use crate::kernel::uts;
-use crate::kernel::vfs::node::{DirKind, Magic, NetFile, ProcFile};
+use crate::kernel::vfs::node::DirKind;
+use crate::kernel::vfs::proc_file::{Magic, NetFile, ProcFile};
 
 use ProcFile::Text;
 

@@ -8,7 +8,8 @@ use crate::kernel::fdtable::FileNo;
 use crate::kernel::vfs::caller::Caller;
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::mount::{At, MountId};
-use crate::kernel::vfs::node::{Body, DirKind, Ino, Magic};
+use crate::kernel::vfs::node::{Body, DirKind, Ino};
+use crate::kernel::vfs::proc_file::Magic;
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Result of a path resolution: the directory, the last name in it, and the inode there.

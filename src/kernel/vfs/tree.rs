@@ -25,11 +25,12 @@ use crate::kernel::vfs::host_handle::HostHandles;
 use crate::kernel::vfs::mount::Mounts;
 use crate::kernel::vfs::nameless::Nameless;
 use crate::kernel::vfs::node::{
-    Body, DEV_DEV, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Node, SHM_DEV, SYS_DEV, Subject,
+    Body, DEV_DEV, Dir, DirKind, Entries, HOST_DEV, HostRef, Ino, MEMFD_DEV, Node, SHM_DEV, SYS_DEV,
 };
 use crate::kernel::vfs::notify::{Happening, Notify};
 use crate::kernel::vfs::pipe::Pipes;
 use crate::kernel::vfs::policy::{NotShown, Policy, View};
+use crate::kernel::vfs::proc_file::Subject;
 use crate::kernel::vfs::pty::Ptys;
 use crate::kernel::vfs::quota::Quota;
 use crate::kernel::vfs::time::{HostClock, Time};

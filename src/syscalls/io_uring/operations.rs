@@ -13,12 +13,12 @@ use crate::kernel::timerfd::TimerFd;
 use crate::kernel::timers::Alarm;
 use crate::kernel::uaccess::get_timespec;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::io::{read_to, seekable, write_from};
 use crate::syscalls::io_uring::register::in_buffer;
 use crate::syscalls::iovec::{access_ok, get_iovec};
 use crate::syscalls::mm::advice::madvise;
 use crate::syscalls::net::message::{recvfrom, recvmsg, sendmsg, sendto};
 use crate::syscalls::net::setup::{accept4, connect, shutdown, socket};
+use crate::syscalls::transfer::{read_to, seekable, write_from};
 use crate::syscalls::{attr, copy, epoll, fd, fs, stat};
 
 /// Does what the entry of a request asks for, or sleeps.

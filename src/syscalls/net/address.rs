@@ -12,7 +12,7 @@ use crate::kernel::net::sock::{Identity, Kind, SockId};
 use crate::kernel::uaccess::{copy_from_user, copy_to_user, get_u32, put_u32};
 use crate::kernel::vfs::FileSystem;
 use crate::syscalls::context::{Break, Ctx};
-use crate::syscalls::io::failed;
+use crate::syscalls::transfer::failed;
 
 /// Bytes of `struct sockaddr_storage`.
 const SOCKADDR_MAX: usize = 128;

@@ -185,10 +185,8 @@ pub(super) const TFD: Names = &[
     (0o2000000, "TFD_CLOEXEC"), (0o4000, "TFD_NONBLOCK"),
 ];
 /// Flags of userfaultfd(2).
-#[rustfmt::skip]
-pub(super) const UFFD: Names = &[
-    (0o2000000, "O_CLOEXEC"), (0o4000, "O_NONBLOCK"), (1, "UFFD_USER_MODE_ONLY"),
-];
+pub(super) const UFFD: Names =
+    &[(0o2000000, "O_CLOEXEC"), (0o4000, "O_NONBLOCK"), (1, "UFFD_USER_MODE_ONLY")];
 /// Flags of timerfd_settime(2).
 #[rustfmt::skip]
 pub(super) const TFD_TIMER: Names = &[
@@ -494,8 +492,7 @@ pub(super) const IOCTL: Names = &[
     (0x80045432, "TIOCGDEV"), (0x80045438, "TIOCGPKT"), (0x80045439, "TIOCGPTLCK"),
     (0x80045440, "TIOCGEXCL"), (0x80086601, "FS_IOC_GETFLAGS"), (0x8010aa01, "UFFDIO_UNREGISTER"),
     (0x8010aa02, "UFFDIO_WAKE"), (0x802c542a, "TCGETS2"), (0xc018aa3f, "UFFDIO_API"),
-    (0xc020660b, "FS_IOC_FIEMAP"), (0xc020aa00, "UFFDIO_REGISTER"), (0xc020aa04, "UFFDIO_ZEROPAGE"),
-    (0xc028aa03, "UFFDIO_COPY"),
+    (0xc020660b, "FS_IOC_FIEMAP"), (0xc020aa00, "UFFDIO_REGISTER"), (0xc020aa04, "UFFDIO_ZEROPAGE"), (0xc028aa03, "UFFDIO_COPY"),
 ];
 /// Options of prctl(2).
 #[rustfmt::skip]
