@@ -79,19 +79,21 @@ impl FileSystem {
         ino: Ino,
         directory: bool,
     ) -> Result<(), Errno> {
-        if self.node(dir).dev == PROC_DEV {
-            if dir == self.proc || self.procs.values().any(|root| *root == dir) {
-                caller.may(self.node(dir), W_OK)?;
-            }
-            return Err(Errno::EPERM);
+        let in_proc = self.node(dir).dev == PROC_DEV;
+        if in_proc {
+            let is_root = dir == self.proc || self.procs.values().any(|root| *root == dir);
+            let denied = caller.may(self.node(dir), W_OK);
+            denied.map_err(|errno| if is_root { errno } else { Errno::EPERM })?;
+        } else {
+            self.may_change(caller, dir)?;
         }
-        self.may_change(caller, dir)?;
         if self.node(dir).mode & S_ISVTX != 0 && caller.owns(self.node(dir)).is_err() {
             caller.owns(self.node(ino))?;
         }
         match (directory, self.node(ino).is_dir()) {
             (true, false) => return Err(Errno::ENOTDIR),
             (false, true) => return Err(Errno::EISDIR),
+            _ if in_proc => return Err(Errno::EPERM),
             _ => {}
         }
         if self.node(ino).is_dir() && self.node(ino).dev != self.node(dir).dev {
