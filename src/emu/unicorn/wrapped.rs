@@ -124,11 +124,11 @@ mod tests {
                 }),*]
             };
         }
-        let mut functions = include!("wrapped.in").to_vec();
+        // Functions of equal code may have one address.
+        let functions = std::hint::black_box(include!("wrapped.in"));
         assert_eq!(functions.len(), WRAPPED.len());
-        functions.sort_unstable();
-        functions.dedup();
-        assert_eq!(functions.len(), WRAPPED.len(), "two names for one function");
+        let names: std::collections::BTreeSet<_> = WRAPPED.iter().collect();
+        assert_eq!(names.len(), WRAPPED.len(), "a function is listed twice");
         assert!(!is_listed("helper_add") && !is_listed("helper_addpdx"));
     }
 }
