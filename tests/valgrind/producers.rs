@@ -52,7 +52,7 @@ fn differs(case: &Case) -> Option<String> {
             format!("--cachegrind-out-file={}", dir.path().join(hooks).display()),
         ];
         let simulations = [format!("--cache-sim={simulates}"), format!("--branch-sim={simulates}")];
-        let mut command = cgemu(&work, &["run", "-q", "--timeout=60s"]);
+        let mut command = cgemu(&work, &["run", "-q", "--timeout=180s"]);
         command.args(case.options).args(&simulations).args(&options).arg("--").args(&case.argv);
         let out = command
             .stdin(File::open(dir.path().join("stdin")).expect("open"))
