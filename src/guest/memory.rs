@@ -474,3 +474,20 @@ pub trait GuestMemory {
     /// Calls `f` with the memory of another address space; one that is not there is empty.
     fn in_space(&mut self, space: SpaceId, f: &mut dyn FnMut(&mut dyn GuestMemory));
 }
+
+/// Calls `what` with the memory of an address space; `None` if it was not called.
+pub fn within<R>(
+    mem: &mut dyn GuestMemory,
+    space: SpaceId,
+    mut what: impl FnMut(&mut dyn GuestMemory) -> R,
+) -> Option<R> {
+    let mut result = None;
+    mem.in_space(space, &mut |mem| result = Some(what(mem)));
+    result
+}
+
+/// The mappings that reach into a range, by rising address.
+pub fn between(mem: &dyn GuestMemory, start: u64, end: u64) -> impl Iterator<Item = Mapping> {
+    std::iter::successors(mem.next_mapping(start), |last| mem.next_mapping(last.end))
+        .take_while(move |mapping| mapping.start < end)
+}

@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 
 use crate::abi::userfault::*;
-use crate::guest::{PAGE_SIZE, SpaceId, UserfaultId, page_down};
+use crate::guest::{SpaceId, UserfaultId, page_down};
 use crate::kernel::arena::TaskId;
 use crate::kernel::wait_queue::QueueId;
 
 /// A task that waits for a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Missed {
-    pub(crate) task: TaskId,
+    task: TaskId,
     /// Its number, as it has it.
-    pub(crate) tid: u32,
+    tid: u32,
     /// Address of its access.
-    pub(crate) addr: u64,
+    addr: u64,
     /// A store.
-    pub(crate) write: bool,
+    write: bool,
     /// The message was read.
     told: bool,
 }
@@ -61,6 +61,11 @@ impl Userfault {
     /// Tests whether a fault waits to be read.
     pub(crate) fn is_readable(&self) -> bool {
         self.missed.iter().any(|missed| !missed.told)
+    }
+
+    /// Tests whether an access gets SIGBUS in place of a wait.
+    pub(crate) fn sends_sigbus(&self) -> bool {
+        self.features.is_some_and(|features| features & UFFD_FEATURE_SIGBUS != 0)
     }
 
     /// Takes the message of the next fault.
@@ -153,9 +158,4 @@ impl Userfaults {
     pub(crate) fn bytes(&self) -> u64 {
         (self.held.len() * 2 * size_of::<(QueueId, Userfault)>()) as u64
     }
-}
-
-/// Pages of a range.
-pub(crate) fn pages(start: u64, len: u64) -> impl Iterator<Item = u64> {
-    (start..start.saturating_add(len)).step_by(PAGE_SIZE as usize)
 }

@@ -323,13 +323,11 @@ impl AddressSpace {
         if !prot.allows(need) {
             return Err(Denied::Protected);
         }
-        if area.userfault.is_some()
-            && let Some(id) = self.missing_at(page, need)
-        {
-            self.missed = Some(id);
+        let distance = page - start;
+        if area.userfault.is_some() && self.lacks(area, distance) {
+            self.missed = area.userfault;
             return Err(Denied::Unmapped);
         }
-        let distance = page - start;
         let (frame, shared) = match &area.backing {
             Backing::Anonymous => (self.frames.allocate()?, false),
             Backing::File { source, offset, .. } => {

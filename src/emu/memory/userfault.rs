@@ -73,7 +73,7 @@ impl AddressSpace {
     }
 
     /// Tests whether a page of an area that is not present has no bytes in an object either.
-    fn lacks(&self, area: &Area, distance: u64) -> bool {
+    pub(super) fn lacks(&self, area: &Area, distance: u64) -> bool {
         match area.backing {
             Backing::Anonymous => true,
             Backing::File { .. } => false,

@@ -427,6 +427,30 @@ pub(crate) fn numbered(cx: &FileContext, dev: u64, ino: u64, mode: u32) -> Meta 
     Meta { dev, ino, mode, nlink: 1, uid, gid, times, ..Meta::default() }
 }
 
+/// `FileOperations::read` of records of one size: as many as there are and fit. `what` says for
+/// people what a read without any waits for.
+pub(crate) fn read_records<const N: usize>(
+    buf: &mut [u8],
+    mode: Mode,
+    what: &'static str,
+    mut next: impl FnMut() -> Option<[u8; N]>,
+) -> Result<usize, FileError> {
+    if buf.len() < N {
+        return Err(Errno::EINVAL.into());
+    }
+    let mut done = 0;
+    for place in buf.chunks_exact_mut(N) {
+        let Some(record) = next() else { break };
+        place.copy_from_slice(&record);
+        done += N;
+    }
+    match done {
+        0 if mode.nonblocking => Err(Errno::EAGAIN.into()),
+        0 => Err(FileError::WouldBlock(what)),
+        done => Ok(done),
+    }
+}
+
 /// `FileOperations::seek` in a file of `size` bytes; `find` serves SEEK_DATA (true) and SEEK_HOLE.
 pub(crate) fn seek_within(
     offset: &mut u64,

@@ -10,7 +10,7 @@ use crate::kernel::file::operations::{
 };
 use crate::kernel::vfs::attr::Meta;
 use crate::kernel::vfs::node::{Body, Ino, PIPE_DEV};
-use crate::kernel::vfs::pipe::PipeId;
+use crate::kernel::vfs::pipe::{PIPE_PAGE, PipeId};
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
@@ -66,7 +66,7 @@ impl FileOperations for PipeEnd {
     }
 
     fn chunk(&self) -> usize {
-        4096 // a page of it
+        PIPE_PAGE
     }
 
     fn read(

@@ -3,8 +3,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::POLLIN;
-use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
-use crate::kernel::signal::info::SIGINFO_SIZE;
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, read_records};
 use crate::kernel::vfs::tree::FileSystem;
 
 /// The signals that are read.
@@ -50,20 +49,9 @@ impl FileOperations for SignalFile {
         _at: Option<u64>,
         buf: &mut [u8],
     ) -> Result<usize, FileError> {
-        if buf.len() < SIGINFO_SIZE {
-            return Err(Errno::EINVAL.into());
-        }
-        let mut done = 0;
-        for place in buf.chunks_exact_mut(SIGINFO_SIZE) {
-            let Some(info) = cx.signals.dequeue(self.mask) else { break };
-            place.copy_from_slice(&info.for_signalfd());
-            done += SIGINFO_SIZE;
-        }
-        match done {
-            0 if mode.nonblocking => Err(Errno::EAGAIN.into()),
-            0 => Err(FileError::WouldBlock("read from a signalfd")),
-            done => Ok(done),
-        }
+        read_records(buf, mode, "read from a signalfd", || {
+            cx.signals.dequeue(self.mask).map(|info| info.for_signalfd())
+        })
     }
 
     fn ignores_seeks(&self) -> bool {

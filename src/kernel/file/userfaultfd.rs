@@ -6,19 +6,18 @@ use crate::abi::errno::Errno;
 use crate::abi::fs::{POLLERR, POLLIN};
 use crate::abi::mm::MMAP_MIN_ADDR;
 use crate::abi::userfault::*;
-use crate::guest::{GuestMemory, Mapping, MemError, PAGE_SIZE, SpaceId, USER_END, UserfaultId};
-use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode};
+use crate::guest::{
+    GuestMemory, Mapping, MemError, PAGE_SIZE, SpaceId, USER_END, UserfaultId, between, within,
+};
+use crate::kernel::file::operations::{FileContext, FileError, FileOperations, Mode, read_records};
 use crate::kernel::uaccess::{copy_from_user, get_words, put_u64, put_words};
-use crate::kernel::userfault::{Userfault, pages};
+use crate::kernel::userfault::Userfault;
 use crate::kernel::vfs::tree::FileSystem;
 use crate::kernel::wait_queue::QueueId;
 
 /// A descriptor, by the queue of those who wait for it.
 #[derive(Clone, Debug)]
 pub(crate) struct UserfaultFd(pub(crate) QueueId);
-
-/// A page of zeros.
-const ZEROS: [u8; PAGE_SIZE as usize] = [0; PAGE_SIZE as usize];
 
 impl UserfaultFd {
     fn held<'a>(&self, cx: &'a mut FileContext) -> Result<&'a mut Userfault, Errno> {
@@ -115,27 +114,10 @@ impl UserfaultFd {
             return Err(Errno::EINVAL);
         }
         let space = self.held(cx)?.space.ok_or(Errno::ESRCH)?;
-        let mut given = 0;
-        let mut failed = None;
-        let first = mappings(cx.mem, space, start, PAGE_SIZE).into_iter().next();
-        if !first.is_some_and(|mapping| mapping.userfault.is_some() && start + len <= mapping.end) {
-            failed = Some(Errno::ENOENT);
-        }
-        for page in pages(start, if failed.is_none() { len } else { 0 }) {
-            let mut bytes = ZEROS;
-            let read = from.map_or(Ok(()), |from| copy_from_user(cx.mem, from + (page - start), &mut bytes));
-            failed = read.and_then(|()| Ok(in_space(cx.mem, space, |mem| mem.fill(page, &bytes))?)).err();
-            if failed.is_some() {
-                break;
-            }
-            given += PAGE_SIZE;
-        }
-        let result = match failed {
-            Some(errno) if given == 0 => errno.to_rax(),
-            _ => given,
-        };
-        put_u64(cx.mem, told, result)?;
-        if let Some(errno) = failed.filter(|_| given == 0) {
+        let (given, result) = give(cx.mem, space, (start, len), from);
+        let failed = result.err().filter(|_| given == 0);
+        put_u64(cx.mem, told, failed.map_or(given, Errno::to_rax))?;
+        if let Some(errno) = failed {
             return Err(errno);
         }
         if mode & UFFDIO_MODE_DONTWAKE == 0 {
@@ -143,6 +125,29 @@ impl UserfaultFd {
         }
         if given == len { Ok(0) } else { Err(Errno::EAGAIN) }
     }
+}
+
+/// Gives missing pages of one mapping the bytes of memory of the caller's, or zeros. Returns how
+/// many bytes were given, and why not all.
+fn give(
+    mem: &mut dyn GuestMemory,
+    space: SpaceId,
+    (start, len): (u64, u64),
+    from: Option<u64>,
+) -> (u64, Result<(), Errno>) {
+    let first = mappings(mem, space, start, PAGE_SIZE).into_iter().next();
+    if !first.is_some_and(|mapping| mapping.userfault.is_some() && start + len <= mapping.end) {
+        return (0, Err(Errno::ENOENT));
+    }
+    for given in (0..len).step_by(PAGE_SIZE as usize) {
+        let mut bytes = [0; PAGE_SIZE as usize];
+        let read = from.map_or(Ok(()), |from| copy_from_user(mem, from + given, &mut bytes));
+        let filled = read.and_then(|()| in_space(mem, space, |mem| mem.fill(start + given, &bytes)));
+        if filled.is_err() {
+            return (given, filled);
+        }
+    }
+    (len, Ok(()))
 }
 
 /// EINVAL unless a range lies where programs have memory.
@@ -163,25 +168,18 @@ fn can_be_registered(fs: &FileSystem, mapping: &Mapping) -> bool {
     mapping.file.as_ref().is_none_or(|file| mapping.object.is_some() && fs.is_tmpfs(file.device))
 }
 
-/// Calls `f` with the memory of an address space.
-fn in_space<T>(
+/// A request about the memory of an address space.
+fn in_space(
     mem: &mut dyn GuestMemory,
     space: SpaceId,
-    mut f: impl FnMut(&mut dyn GuestMemory) -> Result<T, MemError>,
-) -> Result<T, MemError> {
-    let mut result = Err(MemError::Fault);
-    mem.in_space(space, &mut |mem| result = f(mem));
-    result
+    request: impl FnMut(&mut dyn GuestMemory) -> Result<(), MemError>,
+) -> Result<(), Errno> {
+    Ok(within(mem, space, request).unwrap_or(Err(MemError::Fault))?)
 }
 
 /// The mappings of an address space that reach into a range.
 fn mappings(mem: &mut dyn GuestMemory, space: SpaceId, start: u64, len: u64) -> Vec<Mapping> {
-    let mut found = Vec::new();
-    mem.in_space(space, &mut |mem| {
-        let next = |at: u64| mem.next_mapping(at).filter(|mapping| mapping.start < start + len);
-        found = std::iter::successors(next(start), |mapping| next(mapping.end)).collect();
-    });
-    found
+    within(mem, space, |mem| between(mem, start, start + len).collect()).unwrap_or_default()
 }
 
 /// Takes an address space's mappings from a userfaultfd.
@@ -224,20 +222,10 @@ impl FileOperations for UserfaultFd {
         buf: &mut [u8],
     ) -> Result<usize, FileError> {
         let held = self.held(cx)?;
-        if held.features.is_none() || buf.len() < UFFD_MSG {
+        if held.features.is_none() {
             return Err(Errno::EINVAL.into());
         }
-        let mut done = 0;
-        for out in buf.chunks_exact_mut(UFFD_MSG) {
-            let Some(message) = held.take() else { break };
-            out.copy_from_slice(&message);
-            done += UFFD_MSG;
-        }
-        match done {
-            0 if mode.nonblocking => Err(Errno::EAGAIN.into()),
-            0 => Err(FileError::WouldBlock("read from a userfaultfd")),
-            _ => Ok(done),
-        }
+        read_records(buf, mode, "read from a userfaultfd", || held.take())
     }
 
     fn ignores_seeks(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::abi::fs::{O_CLOEXEC, makedev};
 use crate::abi::resource::{CpuTime, RLIM_INFINITY, Resource};
 use crate::abi::signal::{SIG_DFL, SIG_IGN, signo::SIGRTMAX};
 use crate::abi::time::CLK_TCK_NS;
-use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot};
+use crate::guest::{GuestMemory, Mapping, PAGE_SIZE, Prot, within};
 use crate::kernel::arena::{MmId, ProcessId, TaskId};
 use crate::kernel::clock::MONOTONIC_START;
 use crate::kernel::cred::Ids;
@@ -41,17 +41,6 @@ pub(super) struct View<'a> {
     /// Time since the program's first instruction, and instructions until then.
     now: u64,
     instructions: u64,
-}
-
-/// Calls `what` with the memory of an address space; `None` if nothing is there.
-fn within<R>(
-    mem: &mut dyn GuestMemory,
-    mm: MmId,
-    mut what: impl FnMut(&mut dyn GuestMemory) -> R,
-) -> Option<R> {
-    let mut result = None;
-    mem.in_space(space_of(mm), &mut |mem| result = Some(what(mem)));
-    result
 }
 
 impl<'a> View<'a> {
@@ -149,7 +138,7 @@ impl<'a> View<'a> {
 
     /// Calls `what` with the memory of the task; `None` if it has none any more.
     fn memory<R>(&self, mem: &mut dyn GuestMemory, what: impl FnMut(&mut dyn GuestMemory) -> R) -> Option<R> {
-        self.kernel.table().live(self.task).and_then(|mm| within(mem, mm, what))
+        self.kernel.table().live(self.task).and_then(|mm| within(mem, space_of(mm), what))
     }
 
     /// Calls `what` with the memory that the task had when the file was opened; nothing if it is
@@ -160,7 +149,7 @@ impl<'a> View<'a> {
         what: impl FnMut(&mut dyn GuestMemory) -> R,
     ) -> R {
         let mm = self.mm.filter(|mm| self.kernel.mms.get(*mm).is_some());
-        mm.and_then(|mm| within(mem, mm, what)).unwrap_or_default()
+        mm.and_then(|mm| within(mem, space_of(mm), what)).unwrap_or_default()
     }
 
     /// CPU time.
@@ -325,7 +314,7 @@ impl<'a> View<'a> {
         let shown = self.kernel.table().live(task).filter(|_| may);
         let places = shown.map_or(Places::default(), |mm| self.kernel.mms[mm].places);
         let Places { code, data, stack, args, env } = places;
-        let heap = shown.and_then(|mm| within(mem, mm, |mem| mem.heap().0)).unwrap_or(0);
+        let heap = shown.and_then(|mm| within(mem, space_of(mm), |mem| mem.heap().0)).unwrap_or(0);
         // A program that runs has code; Linux shows others that there is some, but not where.
         let code = if may || size == 0 { code } else { (1, 1) };
         let of_children = if self.whole { process.of_children.cpu } else { CpuTime::default() };

@@ -3,11 +3,11 @@
 use crate::abi::capability::CAP_SYS_NICE;
 use crate::abi::errno::Errno;
 use crate::abi::mm::*;
-use crate::guest::{Mapping, MemError, PAGE_SIZE, USER_END, VmFlags, page_down, page_up};
+use crate::guest::{Mapping, MemError, PAGE_SIZE, USER_END, VmFlags, between, page_down, page_up};
 use crate::kernel::uaccess::copy_to_user;
 use crate::syscalls::context::{Break, Ctx, SysResult};
 use crate::syscalls::iovec::{access_ok, get_iovec};
-use crate::syscalls::mm::limits::{self, between};
+use crate::syscalls::mm::limits;
 use crate::syscalls::mm::map::aligned;
 use crate::syscalls::mm::populate;
 use crate::syscalls::process::pidfd;

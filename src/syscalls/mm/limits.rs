@@ -4,16 +4,10 @@
 use crate::abi::capability::CAP_IPC_LOCK;
 use crate::abi::errno::Errno;
 use crate::abi::resource::{RLIM_INFINITY, Resource};
-use crate::guest::{GuestMemory, MappedBytes, Mapping};
+use crate::guest::{MappedBytes, Mapping, between};
 use crate::kernel::Kernel;
 use crate::kernel::procfs::machine::TOTAL_MEMORY;
 use crate::syscalls::context::Ctx;
-
-/// The mappings that reach into a range, by rising address.
-pub(super) fn between(mem: &dyn GuestMemory, start: u64, end: u64) -> impl Iterator<Item = Mapping> {
-    std::iter::successors(mem.next_mapping(start), |last| mem.next_mapping(last.end))
-        .take_while(move |mapping| mapping.start < end)
-}
 
 /// Mappings that are counted: the bytes of all of them, and the test of one.
 type Counted = (fn(MappedBytes) -> u64, fn(&Mapping) -> bool);

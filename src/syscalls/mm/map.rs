@@ -7,7 +7,7 @@ use crate::abi::mm::*;
 use crate::abi::process::READ_IMPLIES_EXEC;
 use crate::guest::{
     Backing, FileId, GuestMemory, MapRequest, Mapping, MemError, ObjectId, PAGE_SIZE, Place, Prot, Remap,
-    USER_END, VmFlags, page_down, page_up,
+    USER_END, VmFlags, between, page_down, page_up,
 };
 use crate::kernel::vfs::image::Source;
 use crate::kernel::vfs::node::ANON_DEV;
@@ -343,7 +343,7 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
     let prot = prot(ctx, bits);
     if prot.allows(Prot::WRITE) {
         let new_data = |from: u64, to: u64| {
-            let mappings = limits::between(ctx.mem, from, to);
+            let mappings = between(ctx.mem, from, to);
             mappings.filter(|m| !m.is_data() && !m.shared).map(|m| m.end.min(to) - m.start.max(from)).sum()
         };
         let grows = new_data(start, end);
@@ -362,7 +362,7 @@ pub(super) fn mprotect(ctx: &mut Ctx, [addr, len, bits, ..]: [u64; 6]) -> SysRes
             None
         }
     };
-    let first_denied = limits::between(ctx.mem, start, end).find_map(|mapping| denied(&mapping));
+    let first_denied = between(ctx.mem, start, end).find_map(|mapping| denied(&mapping));
     let allowed = first_denied.map_or(end, |(denied, _)| denied.max(start));
     if allowed > start {
         ctx.mem.protect(start, allowed - start, prot).map_err(Errno::from)?;
@@ -491,7 +491,7 @@ fn remap_file_pages(ctx: &mut Ctx, [start, len, prot, page, flags, _]: [u64; 6])
     let (start, len) = (page_down(start), page_down(len));
     let end = start.checked_add(len).filter(|end| *end > start && prot == 0).ok_or(Errno::EINVAL)?;
     page.checked_add(len / PAGE_SIZE).ok_or(Errno::EINVAL)?;
-    let mut there = limits::between(ctx.mem, start, end);
+    let mut there = between(ctx.mem, start, end);
     // To Linux a shared mapping that can never be stored to is not one.
     let shared = |first: &Mapping| first.start <= start && first.shared && first.may_write;
     let first = there.next().filter(shared).ok_or(Errno::EINVAL)?;

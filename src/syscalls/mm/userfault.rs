@@ -3,7 +3,7 @@
 use crate::abi::capability::CAP_SYS_PTRACE;
 use crate::abi::errno::Errno;
 use crate::abi::fs::{O_CLOEXEC, O_NONBLOCK, POLLIN};
-use crate::abi::userfault::{UFFD_FEATURE_SIGBUS, UFFD_USER_MODE_ONLY};
+use crate::abi::userfault::UFFD_USER_MODE_ONLY;
 use crate::guest::{Fault, GuestMemory, Prot};
 use crate::kernel::Kernel;
 use crate::kernel::file::description::Description;
@@ -61,7 +61,7 @@ pub(crate) fn begin(kernel: &mut Kernel, mem: &mut dyn GuestMemory, fault: Fault
     };
     let Some(id) = mem.missing(addr, access) else { return Outcome::Fault(fault) };
     let Some((queue, held)) = kernel.fs.userfaults.find(id) else { return Outcome::Fault(fault) };
-    if held.features.is_some_and(|features| features & UFFD_FEATURE_SIGBUS != 0) {
+    if held.sends_sigbus() {
         return Outcome::Fault(Fault::Bus { addr });
     }
     let task = kernel.current();
@@ -85,8 +85,7 @@ pub(crate) fn wait(ctx: &mut Ctx) -> Result<(), Break> {
 /// The reason to stop the run, if a page that the kernel could not access has to be waited for.
 pub(crate) fn refusal(kernel: &Kernel, mem: &mut dyn GuestMemory) -> Option<String> {
     let (_, held) = kernel.fs.userfaults.find(mem.take_missed()?)?;
-    let sigbus = held.features.is_some_and(|features| features & UFFD_FEATURE_SIGBUS != 0);
-    (!held.user_mode_only && !sigbus).then(|| {
+    (!held.user_mode_only && !held.sends_sigbus()).then(|| {
         "a system call has to access a page that userfaultfd(2) is to give; only the program's own accesses can wait \
          for one: have it touch the page before"
             .into()

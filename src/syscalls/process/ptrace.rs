@@ -5,7 +5,7 @@ use crate::abi::ptrace::*;
 use crate::abi::seccomp::AUDIT_ARCH_X86_64;
 use crate::abi::signal::signo::{SIGKILL, SIGRTMAX};
 use crate::abi::signal::{UNBLOCKABLE, si_code::SI_USER};
-use crate::guest::{GuestMemory, Prot, USER_END};
+use crate::guest::{GuestMemory, Prot, USER_END, within};
 use crate::kernel::arena::TaskId;
 use crate::kernel::file::proc_mem::force;
 use crate::kernel::ptrace::registers::{Registers, WORDS, word};
@@ -195,10 +195,8 @@ fn go_on(ctx: &mut Ctx, task: TaskId, mode: Mode, data: u64) -> Result<(), Errno
 }
 
 /// Calls `f` with the memory of a tracee.
-fn with_memory<T: Default>(ctx: &mut Ctx, task: TaskId, mut f: impl FnMut(&mut dyn GuestMemory) -> T) -> T {
-    let (space, mut result) = (ctx.kernel.space_of_task(task), T::default());
-    ctx.mem.in_space(space, &mut |mem| result = f(mem));
-    result
+fn with_memory<T: Default>(ctx: &mut Ctx, task: TaskId, f: impl FnMut(&mut dyn GuestMemory) -> T) -> T {
+    within(ctx.mem, ctx.kernel.space_of_task(task), f).unwrap_or_default()
 }
 
 /// A word of a tracee's memory, whatever the permissions of its pages; EIO.
