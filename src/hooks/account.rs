@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::hooks::callgraph::costs::CallCosts;
+use crate::hooks::callgraph::deferred::{Deferral, Deferred};
 use crate::hooks::callgraph::dumps::{Collection, Dumps};
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
@@ -319,10 +320,23 @@ impl Account {
 
     /// Walks records to the first whose plan is not known. Returns the number of their instructions
     /// and the words that are left.
-    pub(super) fn walk<'w>(&mut self, words: &'w [u64], plans: &[Arc<Plan>]) -> (u64, &'w [u64]) {
+    /// Where there is a call graph, simulation may be put off until [`Self::recall`].
+    pub(super) fn walk<'w>(
+        &mut self,
+        words: &'w [u64],
+        plans: &[Arc<Plan>],
+        deferral: Option<Deferral>,
+    ) -> (u64, &'w [u64]) {
         match &mut self.calls {
             None => self.part.walk(words, &self.numbering),
-            Some(calls) => calls.walk(&mut self.part, &mut self.numbering, plans, words),
+            Some(calls) => calls.walk(&mut self.part, &mut self.numbering, plans, words, deferral),
+        }
+    }
+
+    /// Ends the simulation that was put off.
+    pub(super) fn recall(&mut self, deferred: &Deferred) {
+        if let Some(calls) = &mut self.calls {
+            calls.recall(&mut self.part, deferred);
         }
     }
 

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::hooks::account::{Account, Book, SavedAccount};
+use crate::hooks::buffer::Full;
 use crate::hooks::callgraph::costs::CallCosts;
+use crate::hooks::callgraph::deferred::{Deferral, Deferred};
 use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
@@ -211,7 +213,23 @@ impl Consumer {
 
     /// Adds new plans, whose ids count up, then consumes a buffer of records. Returns the number of
     /// their instructions.
-    pub(crate) fn consume(&mut self, mut words: &[u64], plans: &[Arc<Plan>]) -> u64 {
+    pub(crate) fn consume(&mut self, words: &[u64], plans: &[Arc<Plan>]) -> u64 {
+        self.consume_words(words, plans, None)
+    }
+
+    /// Consumes a buffer, and what was counted with it. The simulation of the current account may be
+    /// put off until [`Self::recall`]. Returns the number of instructions.
+    pub(super) fn consume_buffer(&mut self, full: &Arc<Full>, deferred: Option<&Deferred>) -> u64 {
+        let deferral = deferred.map(|to| Deferral { to, full });
+        let instructions = self.consume_words(full.records(), &full.plans, deferral);
+        if let Some(deferred) = deferred.filter(|_| !full.tallies.is_empty()) {
+            self.recall(deferred);
+        }
+        full.tallies.iter().for_each(|(account, tally)| self.add_executions(*account, tally));
+        instructions
+    }
+
+    fn consume_words(&mut self, mut words: &[u64], plans: &[Arc<Plan>], deferral: Option<Deferral>) -> u64 {
         self.add_plans(plans);
         if self.lookout.is_some() {
             return self.consume_noting(words, plans);
@@ -220,15 +238,30 @@ impl Consumer {
         loop {
             let (walked, rest) = match self.accounts.get_mut(&self.current) {
                 Some(account) if account.waits => pass(words, |plan| begins_counts(&self.plans, plan)),
-                Some(account) if account.counting => account.walk(words, &self.plans),
+                Some(account) if account.counting => account.walk(words, &self.plans, deferral),
                 _ => pass(words, |_| false),
             };
             instructions += walked;
+            if let Some(deferral) = deferral.filter(|_| !rest.is_empty()) {
+                self.recall(deferral.to);
+            }
             match self.after(rest) {
                 Some(rest) => words = rest,
                 None => return instructions,
             }
         }
+    }
+
+    /// Ends the simulation that was put off.
+    pub(super) fn recall(&mut self, deferred: &Deferred) {
+        if let Some(account) = self.accounts.get_mut(&self.current) {
+            account.recall(deferred);
+        }
+    }
+
+    /// Tells if there is a call graph.
+    pub(super) fn follows_calls(&self) -> bool {
+        self.calls.is_some()
     }
 
     /// Adds what generated code has counted for an account.
@@ -327,7 +360,7 @@ impl Consumer {
                     let mut note = |index, pc, miss| lookout.miss(header, index, pc, miss);
                     account.walk_noting(record, &self.plans, &mut note);
                 } else {
-                    account.walk(record, &self.plans);
+                    account.walk(record, &self.plans, None);
                 }
             }
             lookout.pass(header);

@@ -4,6 +4,7 @@
 //! on a [`worker`] thread. [`counts`] are kept per instruction.
 
 mod account;
+mod buffer;
 pub(crate) mod callgraph;
 pub(crate) mod consumer;
 pub(crate) mod control;

@@ -4,7 +4,10 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use crate::hooks::buffer::{Back, Full};
+use crate::hooks::callgraph::deferred::Deferred;
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
 use crate::hooks::executions::Tally;
@@ -14,29 +17,19 @@ use crate::hooks::record::{BUFFER_WORDS, MAX_RECORD, instructions};
 /// Buffers in circulation. More would use memory and gain no speed.
 const BUFFERS: usize = 8;
 
+/// Time after which somebody who waits for a consumer looks whether it has panicked.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// Buffers that are given back together while there are more to read, so that a recorder that waits
 /// for them is not woken for each.
 const RETURNED: usize = BUFFERS / 2;
-
-/// Full buffer, which every consumer reads.
-struct Full {
-    words: Box<[u64]>,
-    len: usize,
-    plans: Vec<Arc<Plan>>,
-    /// Counts that generated code has made itself, by account.
-    tallies: Vec<(AccountId, Tally)>,
-}
-
-/// Buffer that every consumer has read.
-struct Empty {
-    words: Box<[u64]>,
-    instructions: u64,
-}
 
 /// Consumer and its thread, which holds the lock while it reads a buffer.
 struct Worker {
     full: Sender<Arc<Full>>,
     consumer: Arc<Mutex<Consumer>>,
+    /// Simulation that it puts off, where there is a call graph.
+    deferred: Option<Arc<Deferred>>,
     thread: JoinHandle<()>,
 }
 
@@ -50,36 +43,60 @@ pub(crate) struct Link {
 
 enum End {
     Inline(Vec<Consumer>),
-    Threads { workers: Vec<Worker>, empty: Receiver<Empty>, out: usize, made: usize },
+    Threads {
+        workers: Vec<Worker>,
+        /// What comes back, and the way by which it does.
+        back: Receiver<Back>,
+        home: Sender<Back>,
+        /// Buffers that have not come back.
+        out: usize,
+        made: usize,
+    },
+}
+
+/// Waits for a message of the consumers, and does some of what they have put off meanwhile. `None`
+/// if a consumer has panicked.
+fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<Back> {
+    loop {
+        if let Ok(message) = back.try_recv() {
+            return Some(message);
+        }
+        let deferred = workers.iter().filter_map(|worker| worker.deferred.as_ref());
+        if deferred.filter(|deferred| deferred.help()).count() > 0 {
+            continue;
+        }
+        match back.recv_timeout(PATIENCE) {
+            Ok(message) => return Some(message),
+            Err(_) if workers.iter().any(|worker| worker.thread.is_finished()) => return None,
+            Err(_) => {}
+        }
+    }
 }
 
 fn new_buffer() -> Box<[u64]> {
     vec![0; BUFFER_WORDS + MAX_RECORD].into_boxed_slice()
 }
 
-fn work(consumer: &Mutex<Consumer>, full: &Receiver<Arc<Full>>, empty: &Sender<Empty>) {
-    let mut back = Vec::new();
-    // Fails only after the recorder has gone.
-    let give = |back: &mut Vec<Empty>| back.drain(..).for_each(|buffer| drop(empty.send(buffer)));
+fn work(consumer: &Mutex<Consumer>, deferred: Option<&Deferred>, full: &Receiver<Arc<Full>>) {
+    let mut read = Vec::new();
     loop {
-        let batch = match full.try_recv() {
-            Ok(batch) => batch,
+        let buffer = match full.try_recv() {
+            Ok(buffer) => buffer,
             Err(_) => {
-                give(&mut back);
-                let Ok(batch) = full.recv() else { break };
-                batch
+                read.clear();
+                deferred.iter().for_each(|deferred| deferred.run_all());
+                let Ok(buffer) = full.recv() else { break };
+                buffer
             }
         };
         let mut consuming = lock(consumer);
-        let instructions = consuming.consume(&batch.words[..batch.len], &batch.plans);
-        batch.tallies.iter().for_each(|(account, tally)| consuming.add_executions(*account, tally));
+        let instructions = consuming.consume_buffer(&buffer, deferred);
         drop(consuming);
-        // The last consumer to drop the buffer returns it.
-        if let Some(Full { words, .. }) = Arc::into_inner(batch) {
-            back.push(Empty { words, instructions });
-        }
-        if back.len() >= RETURNED {
-            give(&mut back);
+        // Every consumer finds the same number.
+        let _ = buffer.instructions.set(instructions);
+        read.push(buffer);
+        if read.len() >= RETURNED {
+            read.clear();
         }
     }
 }
@@ -98,19 +115,21 @@ impl Link {
 
     /// Runs each consumer on its own thread, or all on the caller's if a thread cannot be started.
     pub(crate) fn threaded(consumers: Vec<Consumer>) -> Link {
-        let (empty_out, empty) = channel::<Empty>();
+        let (home, back) = channel();
         let mut workers: Vec<Worker> = Vec::new();
         let mut waiting = consumers.into_iter();
         while let Some(consumer) = waiting.next() {
             let (full, full_in) = channel::<Arc<Full>>();
-            let empty = empty_out.clone();
             let consumer = Arc::new(Mutex::new(consumer));
-            let its = Arc::clone(&consumer);
+            let ask = home.clone();
+            let deferred = || Arc::new(Deferred::new(move || drop(ask.send(Back::Behind))));
+            let deferred = lock(&consumer).follows_calls().then(deferred);
+            let its = (Arc::clone(&consumer), deferred.clone());
             let spawned = std::thread::Builder::new()
                 .name("consumer".into())
-                .spawn(move || work(&its, &full_in, &empty));
+                .spawn(move || work(&its.0, its.1.as_deref(), &full_in));
             match spawned {
-                Ok(thread) => workers.push(Worker { full, consumer, thread }),
+                Ok(thread) => workers.push(Worker { full, consumer, deferred, thread }),
                 Err(_) => {
                     let mut back: Vec<Consumer> = workers.into_iter().map(join).collect();
                     back.push(lock(&consumer).clone());
@@ -119,7 +138,8 @@ impl Link {
                 }
             }
         }
-        Link { end: End::Threads { workers, empty, out: 0, made: 0 }, instructions: 0, free: Vec::new() }
+        let end = End::Threads { workers, back, home, out: 0, made: 0 };
+        Link { end, instructions: 0, free: Vec::new() }
     }
 
     /// Takes an empty buffer. Waits for one to come back if all are in circulation.
@@ -128,19 +148,22 @@ impl Link {
             return words;
         }
         match &mut self.end {
-            End::Threads { empty, out, made, .. } => {
+            End::Threads { workers, back, out, made, .. } => {
                 if *made < BUFFERS {
                     *made += 1;
                     return new_buffer();
                 }
-                match empty.recv() {
-                    Ok(back) => {
-                        *out -= 1;
-                        self.instructions += back.instructions;
-                        back.words
+                loop {
+                    match receive(workers, back) {
+                        Some(Back::Empty(words, instructions)) => {
+                            *out -= 1;
+                            self.instructions += instructions;
+                            return words;
+                        }
+                        Some(Back::Behind) => {}
+                        // Reported when it is joined.
+                        None => return new_buffer(),
                     }
-                    // A consumer has panicked, which is reported when it is joined.
-                    Err(_) => new_buffer(),
                 }
             }
             End::Inline(_) => new_buffer(),
@@ -157,18 +180,12 @@ impl Link {
         tallies: Vec<(AccountId, Tally)>,
     ) {
         match &mut self.end {
-            End::Threads { workers, out, .. } => {
-                let batch = Arc::new(Full { words, len, plans, tallies });
+            End::Threads { workers, home, out, .. } => {
+                let full = Arc::new(Full::new(words, len, plans, tallies, home.clone()));
                 *out += 1;
                 for worker in workers {
                     // Fails if the consumer has panicked, which is reported when it is joined.
-                    let _ = worker.full.send(Arc::clone(&batch));
-                }
-                if let Some(Full { words, len, .. }) = Arc::into_inner(batch) {
-                    // Every consumer has dropped the buffer already.
-                    *out -= 1;
-                    self.instructions += instructions(&words[..len]);
-                    self.free.push(words);
+                    let _ = worker.full.send(Arc::clone(&full));
                 }
             }
             End::Inline(consumers) => {
@@ -197,12 +214,17 @@ impl Link {
 
     /// Instructions in all buffers handed over. Waits until they have come back.
     pub(crate) fn instructions(&mut self) -> u64 {
-        if let End::Threads { empty, out, .. } = &mut self.end {
+        if let End::Threads { workers, back, out, .. } = &mut self.end {
             while *out > 0 {
-                let Ok(back) = empty.recv() else { break };
-                *out -= 1;
-                self.instructions += back.instructions;
-                self.free.push(back.words);
+                match receive(workers, back) {
+                    Some(Back::Empty(words, instructions)) => {
+                        *out -= 1;
+                        self.instructions += instructions;
+                        self.free.push(words);
+                    }
+                    Some(Back::Behind) => {}
+                    None => break,
+                }
             }
         }
         self.instructions
@@ -216,7 +238,11 @@ impl Link {
                 consumers.iter_mut().enumerate().for_each(|(i, consumer)| f(i, consumer));
             }
             End::Threads { workers, .. } => {
-                workers.iter().enumerate().for_each(|(i, worker)| f(i, &mut lock(&worker.consumer)));
+                for (i, worker) in workers.iter().enumerate() {
+                    let mut consumer = lock(&worker.consumer);
+                    worker.deferred.iter().for_each(|deferred| consumer.recall(deferred));
+                    f(i, &mut consumer);
+                }
             }
         }
     }
@@ -241,9 +267,11 @@ fn join(worker: Worker) -> Consumer {
     if let Err(panic) = worker.thread.join() {
         std::panic::resume_unwind(panic);
     }
-    match Arc::try_unwrap(worker.consumer) {
+    let mut consumer = match Arc::try_unwrap(worker.consumer) {
         Ok(consumer) => consumer.into_inner().unwrap_or_else(PoisonError::into_inner),
         // Unreachable: the thread, which had the other reference, has ended.
         Err(shared) => lock(&shared).clone(),
-    }
+    };
+    worker.deferred.iter().for_each(|deferred| consumer.recall(deferred));
+    consumer
 }

@@ -4,7 +4,7 @@
 
 use crate::hooks::callgraph::batch::{Batch, Change, Event, POP, PUSH, SKIP, Spending};
 use crate::hooks::callgraph::graph::Graph;
-use crate::hooks::callgraph::sums::{Growing, RecordReferences, References};
+use crate::hooks::callgraph::sums::{Growing, Recent, RecordReferences, References};
 
 /// References of a thread.
 #[derive(Clone, Debug)]
@@ -40,7 +40,13 @@ impl Ledger {
     /// Adds the references of a record that is collected.
     #[inline(always)]
     pub(super) fn refer(&mut self, record: &RecordReferences) {
-        self.references.add(record);
+        self.references.recent.add(record);
+    }
+
+    /// The sum that records add to, for a loop that keeps it in registers.
+    #[inline(always)]
+    pub(super) fn recent(&mut self) -> &mut Recent {
+        &mut self.references.recent
     }
 
     /// Changes the stack before the next record; `spending` is as it is from there on.

@@ -41,29 +41,35 @@ impl References {
     }
 }
 
+/// Sum of the references of so few records that it does not overflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recent([u32; 8]);
+
+impl Recent {
+    /// Adds those of a record.
+    #[inline(always)]
+    pub(super) fn add(&mut self, record: &RecordReferences) {
+        for (sum, record) in self.0.iter_mut().zip(record.0) {
+            *sum = sum.wrapping_add(record.into());
+        }
+    }
+}
+
 /// References that grow with each record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Growing {
     /// Those up to the last time that they were settled.
     settled: References,
-    /// Those since then, of too few records to overflow.
-    recent: [u32; 8],
+    /// Those since then.
+    pub(super) recent: Recent,
 }
 
 impl Growing {
-    /// Adds those of a record.
-    #[inline(always)]
-    pub(super) fn add(&mut self, record: &RecordReferences) {
-        for (sum, record) in self.recent.iter_mut().zip(record.0) {
-            *sum = sum.wrapping_add(record.into());
-        }
-    }
-
     /// All of them.
     #[inline(always)]
     pub(super) fn now(&self) -> References {
         let mut now = self.settled;
-        for (sum, recent) in now.0.iter_mut().zip(self.recent) {
+        for (sum, recent) in now.0.iter_mut().zip(self.recent.0) {
             *sum = sum.wrapping_add(recent.into());
         }
         now
@@ -77,7 +83,7 @@ impl Growing {
 
 impl From<References> for Growing {
     fn from(settled: References) -> Growing {
-        Growing { settled, recent: [0; 8] }
+        Growing { settled, recent: Recent::default() }
     }
 }
 

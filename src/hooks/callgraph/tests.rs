@@ -1,17 +1,23 @@
 //! Control through blocks that are made up: each is four instructions long.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 
 use super::costs::{CallCosts, Disorder};
+use super::deferred::{Deferral, Deferred};
 use super::facts::{Between, CallFacts, CodePlace, Leave, Section};
 use super::stack_pointer::StackPointer;
 use super::tracker::CallTracker;
 use super::walker::{CallRules, MOST_FRAMES, MOST_HANDLERS};
+use crate::hooks::buffer::Full;
 use crate::hooks::control::Control;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::Part;
-use crate::hooks::plan::{Plan, PlannedInsn};
+use crate::hooks::plan::{Plan, PlannedEvent, PlannedInsn};
 use crate::hooks::record::PlanId;
+use crate::sim::{Geometry, Hierarchy};
+use crate::x86::cost::{Access, EventKind};
 
 /// Caller, callee, number and inclusive instructions of calls.
 type Call = (u64, u64, u64, u64);
@@ -80,7 +86,14 @@ impl Program {
     }
 
     fn costs(&self, skip_plt: bool) -> CallCosts {
-        let mut part = Part::new(None, None);
+        self.costs_of(skip_plt, Part::new(None, None), None)
+    }
+
+    /// The costs as a part counts them, with its simulation put off or not.
+    fn costs_of(&self, skip_plt: bool, mut part: Part, deferred: Option<&Deferred>) -> CallCosts {
+        let len = self.words.len();
+        let full = Arc::new(Full::new(self.words[..].into(), len, Vec::new(), Vec::new(), channel().0));
+        let deferral = deferred.map(|to| Deferral { to, full: &full });
         let mut numbering = Numbering::Contexts { plans: Vec::new() };
         let mut tracker = CallTracker::new(CallRules {
             apart: false,
@@ -93,8 +106,9 @@ impl Program {
         });
         let mut words = &self.words[..];
         while !words.is_empty() {
-            let (_, rest) = tracker.walk(&mut part, &mut numbering, &self.plans, words);
+            let (_, rest) = tracker.walk(&mut part, &mut numbering, &self.plans, words, deferral);
             words = rest;
+            deferred.iter().for_each(|deferred| tracker.recall(&mut part, deferred));
             if let Some((control, rest)) = words.split_at_checked(4) {
                 match Control::of(&control[1..]) {
                     Some(Control::Task(task)) => tracker.switch(task),
@@ -133,6 +147,52 @@ fn calls_returns_and_recursion() {
     let (own, calls) = p.graph(true);
     assert_eq!(own, [(MAIN, 8), (F, 8), (F + 1, 8)]);
     assert_eq!(calls, [(MAIN, F, 1, 16), (F, F + 1, 1, 8), (F + 1, F + 1, 1, 4)]);
+}
+
+#[test]
+fn simulation_that_is_put_off_counts_the_same() {
+    let mut p = Program::new();
+    let text = Section::Text;
+    let (call, after) = (p.block(MAIN, 0, Leave::Call, text), p.block(MAIN, 1, Leave::Jump, text));
+    let (f, f_end) = (p.block(F, 0, Leave::Jump, text), p.block(F, 1, Leave::Return, text));
+    for round in 0..100_000 {
+        if round == 50_000 {
+            p.task(1);
+        }
+        p.run(call, 992);
+        p.run(f, 900 - round * 4096);
+        p.run(f_end, 1000);
+        p.run(after, 1000);
+    }
+    // The first block of the callee loads from the address in its slot.
+    let load =
+        PlannedEvent { insn: 1, slot: 0, offset: 0, size: 8, kind: EventKind::Read, access: Access::Load };
+    p.plans[f.0 as usize] = Arc::new(Plan { events: vec![load], ..(*p.plans[f.0 as usize]).clone() });
+    let shape = |lines: u64| Geometry::new(lines * 64, 2, 64).expect("a shape");
+    let costs = |deferred: Option<&Deferred>| {
+        let part = Part::new(Some(Hierarchy::new(shape(2), shape(4), shape(8))), None);
+        let CallCosts { calls, lines, .. } = p.costs_of(true, part, deferred);
+        (calls, lines)
+    };
+    let expected = costs(None);
+    assert!(expected.0.iter().map(|call| call.cost.misses.d1mr).sum::<u64>() >= 100_000);
+    // With nobody else there, it asks for help and then simulates itself.
+    let (ask, asked) = channel();
+    let alone = Deferred::new(move || _ = ask.send(()));
+    assert_eq!(costs(Some(&alone)), expected);
+    assert!(asked.try_recv().is_ok());
+    let (helped, done) = (Deferred::new(|| {}), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let help = || {
+            while !done.load(Ordering::Relaxed) {
+                helped.help();
+            }
+        };
+        scope.spawn(help);
+        let costs = costs(Some(&helped));
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(costs, expected);
+    });
 }
 
 #[test]

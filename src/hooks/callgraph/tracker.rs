@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::hooks::callgraph::batch::Batch;
 use crate::hooks::callgraph::costs::{ArcId, BlockId, CallCosts};
+use crate::hooks::callgraph::deferred::{Deferral, Deferred, Simulation, Unsettled};
 use crate::hooks::callgraph::dumps::{Collection, Demand, Demands, Dumps, Trigger};
 use crate::hooks::callgraph::flow::{Flow, Stop};
 use crate::hooks::callgraph::graph::Varying;
@@ -19,13 +20,17 @@ use crate::hooks::part::{Log, Part};
 use crate::hooks::plan::Plan;
 use crate::hooks::record::Header;
 
+/// Records of a batch from which on its simulation may be put off: new code is simulated as it
+/// comes, since its plans have to be known first.
+const WORTH_DEFERRING: usize = 256;
+
 /// Call stacks and the graph of an account.
 #[derive(Clone, Debug)]
 pub(in crate::hooks) struct CallTracker {
     flow: Flow,
-    /// Misses of the thread that runs.
-    ledger: MissLedger,
-    misses: Misses,
+    simulation: Simulation,
+    /// The simulators are lent to what is put off.
+    lent: bool,
     /// Number of the thread that runs; `None` until it is told.
     task: Option<u32>,
     others: BTreeMap<u32, (Thread, MissLedger)>,
@@ -41,8 +46,11 @@ impl CallTracker {
     pub(in crate::hooks) fn new(rules: CallRules) -> CallTracker {
         CallTracker {
             flow: Flow::new(rules),
-            ledger: MissLedger::new(rules.collect_at_start),
-            misses: Misses::default(),
+            simulation: Simulation {
+                ledger: MissLedger::new(rules.collect_at_start),
+                misses: Misses::default(),
+            },
+            lent: false,
             task: None,
             others: BTreeMap::new(),
             batch: Batch::default(),
@@ -80,7 +88,7 @@ impl CallTracker {
     pub(in crate::hooks) fn bytes(&self) -> u64 {
         let others = self.others.values().map(|(thread, _)| thread.bytes());
         let threads = self.flow.thread.bytes() + others.sum::<u64>();
-        self.flow.graph.bytes() + self.misses.bytes() + threads + size_of_val(&*self.dumped) as u64
+        self.flow.graph.bytes() + self.simulation.misses.bytes() + threads + size_of_val(&*self.dumped) as u64
     }
 
     /// Numbers the blocks of the graph that the part does not have yet.
@@ -118,8 +126,8 @@ impl CallTracker {
     fn begin_part(&mut self) {
         self.flow.since_dump = 0;
         self.flow.graph.zero();
-        self.misses.zero();
-        let running = (&mut self.flow.thread, &mut self.ledger);
+        self.simulation.misses.zero();
+        let running = (&mut self.flow.thread, &mut self.simulation.ledger);
         let others = self.others.values_mut().map(|(thread, ledger)| (thread, ledger));
         for (thread, ledger) in others.chain([running]) {
             thread.ledger.zero();
@@ -133,12 +141,12 @@ impl CallTracker {
         let new = || (Thread::new(self.flow.rules), MissLedger::new(self.flow.rules.collect_at_start));
         let (thread, ledger) = self.others.remove(&task).unwrap_or_else(new);
         let thread = std::mem::replace(&mut self.flow.thread, thread);
-        self.others.insert(before, (thread, std::mem::replace(&mut self.ledger, ledger)));
+        self.others.insert(before, (thread, std::mem::replace(&mut self.simulation.ledger, ledger)));
     }
 
     /// Forgets all stacks: what comes is not counted for a while.
     pub(in crate::hooks) fn unwind(&mut self) {
-        let CallTracker { flow, ledger, others, misses, batch, .. } = self;
+        let CallTracker { flow, simulation: Simulation { ledger, misses }, others, batch, .. } = self;
         let Flow { rules, graph, thread, demands, .. } = flow;
         let others = others.values_mut().map(|(thread, ledger)| (thread, ledger));
         for (thread, ledger) in others.chain([(thread, ledger)]) {
@@ -163,7 +171,7 @@ impl CallTracker {
         for (count, dumped) in counts.iter_mut().zip(&self.dumped) {
             *count = count.since(dumped);
         }
-        now.flow.graph.costs(&now.misses, part.index(), &counts, plans)
+        now.flow.graph.costs(&now.simulation.misses, part.index(), &counts, plans)
     }
 
     /// The parts that have been dumped.
@@ -234,7 +242,8 @@ impl CallTracker {
             Collection::Zero => self.meet(Demand::Zero, part, plans),
             Collection::Toggle => {
                 self.flow.walker(&mut self.batch).toggle();
-                self.ledger.settle(&mut self.batch, part.log(), &mut self.misses);
+                let Simulation { ledger, misses } = &mut self.simulation;
+                ledger.settle(&mut self.batch, part.log(), misses);
                 return;
             }
         }
@@ -243,15 +252,46 @@ impl CallTracker {
     }
 
     /// Walks records to the next instruction to the consumers. Returns the number of their
-    /// instructions and the words that are left.
+    /// instructions and the words that are left. The part is not here then if simulation is put off
+    /// by `deferral`, until [`Self::recall`].
     pub(in crate::hooks) fn walk<'w>(
         &mut self,
         part: &mut Part,
         numbering: &mut Numbering,
         plans: &[Arc<Plan>],
         words: &'w [u64],
+        deferral: Option<Deferral>,
     ) -> (u64, &'w [u64]) {
-        self.walk_with(&mut simulate, (part, numbering, plans), words)
+        let mut run = |calls: &mut CallTracker, part: &mut Part, words: Unsettled, stop: Stop| {
+            let many = calls.lent || calls.batch.blocks().len() >= WORTH_DEFERRING;
+            match deferral {
+                Some(deferral) if many && matches!(stop, Stop::Full) => calls.put_off(part, words, deferral),
+                _ => {
+                    deferral.iter().for_each(|deferral| calls.recall(part, deferral.to));
+                    calls.simulation.run(part, words.batch(), &mut calls.batch, stop.pc());
+                }
+            }
+        };
+        self.walk_with(&mut run, (part, numbering, plans), words)
+    }
+
+    /// Puts the simulation of the batch off.
+    fn put_off(&mut self, part: &mut Part, words: Unsettled, deferral: Deferral) {
+        if !std::mem::replace(&mut self.lent, true) {
+            let away = || Simulation { ledger: MissLedger::new(false), misses: Misses::default() };
+            let simulation = std::mem::replace(&mut self.simulation, away());
+            deferral.to.lend(std::mem::replace(part, Part::new(None, None)), simulation);
+        }
+        deferral.put_off(words, &mut self.batch);
+    }
+
+    /// Takes the part back, when everything that was put off has been simulated.
+    pub(in crate::hooks) fn recall(&mut self, part: &mut Part, deferred: &Deferred) {
+        if std::mem::take(&mut self.lent)
+            && let Some(back) = deferred.recall()
+        {
+            (*part, self.simulation) = back;
+        }
     }
 
     /// Walks one record, and notes its misses as [`Part::walk_noting`].
@@ -263,18 +303,19 @@ impl CallTracker {
         record: &[u64],
         note: &mut dyn FnMut(Option<usize>, u64, Miss),
     ) {
-        let mut noting = |part: &mut Part, words: &[u64], blocks: &[BlockId], next: Option<u64>| {
-            let block = blocks.first().map(|block| *block as usize);
-            part.noting(block, |part| part.walk_logging(words, blocks), &mut *note);
-            part.noting(None, |part| simulate(part, &[], &[], next), &mut *note);
+        let mut noting = |calls: &mut CallTracker, part: &mut Part, words: Unsettled, stop: Stop| {
+            let CallTracker { simulation, batch, .. } = calls;
+            let block = batch.blocks().first().map(|block| *block as usize);
+            part.noting(block, |part| part.walk_logging(words.batch(), batch.blocks()), &mut *note);
+            part.noting(None, |part| simulation.run(part, &[], batch, stop.pc()), &mut *note);
         };
         self.walk_with(&mut noting, (part, numbering, plans), record);
     }
 
-    /// Walks records, which `simulate` has simulated.
+    /// Walks records, which `run` simulates and settles.
     fn walk_with<'w>(
         &mut self,
-        simulate: &mut impl FnMut(&mut Part, &[u64], &[BlockId], Option<u64>),
+        run: &mut impl FnMut(&mut CallTracker, &mut Part, Unsettled, Stop),
         (part, numbering, plans): (&mut Part, &mut Numbering, &[Arc<Plan>]),
         mut words: &'w [u64],
     ) -> (u64, &'w [u64]) {
@@ -283,8 +324,7 @@ impl CallTracker {
         let mut unsettled = words;
         loop {
             let (followed, rest, stop) = self.flow.follow(&mut self.batch, plans, words);
-            simulate(part, unsettled, self.batch.blocks(), stop.pc());
-            self.ledger.settle(&mut self.batch, part.log(), &mut self.misses);
+            run(self, part, Unsettled { words: unsettled, after: rest.len() }, stop);
             (instructions, words, unsettled) = (instructions + followed, rest, rest);
             let record = words.first().map(|&word| Header::of(word));
             let record = record.and_then(|header| Some((header, words.split_at_checked(1 + header.slots)?)));
@@ -318,16 +358,6 @@ impl CallTracker {
             (instructions, words) = (instructions + header.instructions, next);
         }
         (instructions, words)
-    }
-}
-
-/// Simulates records of these blocks, and decides the branch at the end of the last one if it is
-/// known where the next one begins.
-#[inline(always)]
-fn simulate(part: &mut Part, words: &[u64], blocks: &[BlockId], next: Option<u64>) {
-    part.walk_logging(words, blocks);
-    if let Some(pc) = next {
-        part.decide(pc);
     }
 }
 

@@ -23,6 +23,7 @@ impl Walker<'_> {
         let highest =
             top.min(now.interrupts_at.map_or(u64::MAX, |interrupted| interrupted.saturating_sub(1)));
         let (mut block, mut after, mut instructions, mut rest) = (now.block, *sp, 0, words);
+        let mut recent = *ledger.recent();
         for _ in 0..self.batch.room() {
             if last.way != Way::Stays || after > highest {
                 break;
@@ -41,12 +42,12 @@ impl Walker<'_> {
                 break;
             }
             after = step.sp.after(after, slots);
-            ledger.refer(&step.references);
+            recent.add(&step.references);
             self.batch.add(next);
             (block, last, rest) = (Some(next), step, tail);
             instructions += header.instructions;
         }
-        (now.block, *sp) = (block, after);
+        (now.block, *sp, *ledger.recent()) = (block, after, recent);
         (instructions, rest)
     }
 
