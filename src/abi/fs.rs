@@ -209,6 +209,7 @@ pub(crate) const EXT4_SUPER_MAGIC: u64 = 0xef53;
 pub(crate) const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 pub(crate) const SYSFS_MAGIC: u64 = 0x6265_6572;
 pub(crate) const TMPFS_MAGIC: u64 = 0x0102_1994;
+pub(crate) const RAMFS_MAGIC: u64 = 0x8584_58f6;
 pub(crate) const PIPEFS_MAGIC: u64 = 0x5049_5045;
 pub(crate) const SOCKFS_MAGIC: u64 = 0x534f_434b;
 pub(crate) const ANON_INODE_FS_MAGIC: u64 = 0x0904_1934;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::guest::cpu::{Gpr, GuestCpu};
 use crate::guest::memory::{
     Backing, FileId, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage, ObjectId,
-    PageSource, Place, Prot, Remap, SpaceId, UserfaultId, VmFlags,
+    PageSource, Place, PoolId, Prot, Remap, SpaceId, UserfaultId, VmFlags,
 };
 use crate::guest::page::{PAGE_SIZE, USER_END};
 
@@ -109,6 +109,8 @@ struct Space {
 pub(crate) struct FakeMemory {
     space: Space,
     objects: Vec<Option<(Vec<u8>, u32)>>,
+    /// Pages that are used, and the most that may be.
+    pools: BTreeMap<PoolId, (u64, u64)>,
     /// The spaces that are not in use.
     others: BTreeMap<SpaceId, Space>,
 }
@@ -513,11 +515,39 @@ impl GuestMemory for FakeMemory {
         Ok(len)
     }
 
-    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError> {
-        let at = offset as usize;
-        let slot = self.object(object).0.get_mut(at..at + bytes.len()).ok_or(MemError::Invalid)?;
-        slot.copy_from_slice(bytes);
+    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<usize, MemError> {
+        let (at, held) = (offset as usize, &mut self.object(object).0);
+        held.resize(held.len().max(at + bytes.len()), 0);
+        held[at..at + bytes.len()].copy_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    // Nothing is counted here but what `pool_take` takes.
+    fn object_join(&mut self, _object: ObjectId, _pool: PoolId) {}
+
+    fn object_pages(&self, object: ObjectId) -> u64 {
+        self.object_len(object).div_ceil(PAGE_SIZE)
+    }
+
+    fn object_reserve(&mut self, _object: ObjectId, _offset: u64, _len: u64) -> Result<(), MemError> {
         Ok(())
+    }
+
+    fn pool_bound(&mut self, pool: PoolId, most: u64) {
+        self.pools.entry(pool).or_default().1 = most;
+    }
+
+    fn pool_used(&self, pool: PoolId) -> u64 {
+        self.pools.get(&pool).map_or(0, |(used, _)| *used)
+    }
+
+    fn pool_take(&mut self, pool: PoolId) -> Result<(), MemError> {
+        let room = |(used, most): &&mut (u64, u64)| used < most;
+        self.pools.get_mut(&pool).filter(room).map(|pool| pool.0 += 1).ok_or(MemError::Full)
+    }
+
+    fn pool_give(&mut self, pool: PoolId) {
+        self.pools.entry(pool).or_default().0 -= 1;
     }
 
     fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError> {

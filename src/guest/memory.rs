@@ -85,6 +85,10 @@ impl PageSource for Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
+/// Objects whose pages are counted together, as those of the files of a tmpfs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PoolId(pub u64);
+
 /// A userfaultfd(2), whose number is not used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UserfaultId(pub u32);
@@ -258,6 +262,8 @@ pub struct MapRequest {
 pub enum MemError {
     /// No address range or no memory left (ENOMEM).
     NoMemory,
+    /// No page left in a pool (ENOSPC).
+    Full,
     /// Something is there already (EEXIST).
     Exists,
     /// A misaligned, empty or impossible range (EINVAL).
@@ -274,6 +280,7 @@ impl fmt::Display for MemError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MemError::NoMemory => "out of memory",
+            MemError::Full => "no space left",
             MemError::Exists => "address range in use",
             MemError::Invalid => "invalid address range",
             MemError::Fault => "bad address",
@@ -459,10 +466,27 @@ pub trait GuestMemory {
     /// Reads at `offset`; returns how many bytes there were before the end. `Io` where the file
     /// below cannot be read.
     fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> Result<usize, MemError>;
-    /// Writes at `offset`, which must lie within the object.
-    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError>;
+    /// Writes at `offset`, and makes the object longer if it ends before that. Returns how many bytes
+    /// had room in its pool, `Full` if none had.
+    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<usize, MemError>;
     /// Makes a range read as zero, and frees what it can.
     fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError>;
+    /// Counts the pages of an object that has none yet in a pool. An access to one that has no room
+    /// there faults as one past the end does.
+    fn object_join(&mut self, object: ObjectId, pool: PoolId);
+    /// Pages that were touched or are reserved.
+    fn object_pages(&self, object: ObjectId) -> u64;
+    /// Takes the room of a range's pages, past the end too, without making them present; `Full`
+    /// undoes it, fallocate(2).
+    fn object_reserve(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError>;
+    /// Bounds the pages of a pool; `u64::MAX` is no bound, as one has that was not named before.
+    fn pool_bound(&mut self, pool: PoolId, most: u64);
+    /// Pages of a pool that are used.
+    fn pool_used(&self, pool: PoolId) -> u64;
+    /// Takes a page from a pool for something that is no object; `Full`.
+    fn pool_take(&mut self, pool: PoolId) -> Result<(), MemError>;
+    /// Gives such a page back.
+    fn pool_give(&mut self, pool: PoolId);
     /// Start of the first page that was touched and ends behind `offset`.
     fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64>;
     /// Makes another address space with the mappings of this one, fork(2): private pages are the

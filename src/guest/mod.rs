@@ -15,6 +15,6 @@ pub use fault::Fault;
 pub use layout::Layout;
 pub use memory::{
     Backing, FileId, FileVersion, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage,
-    ObjectId, PageSource, Place, Prot, Remap, SpaceId, UserfaultId, VmFlags, between, within,
+    ObjectId, PageSource, Place, PoolId, Prot, Remap, SpaceId, UserfaultId, VmFlags, between, within,
 };
 pub use page::{PAGE_SIZE, USER_END, page_down, page_up};

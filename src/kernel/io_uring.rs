@@ -152,7 +152,7 @@ impl Ring {
     }
 
     fn store(&self, mem: &mut dyn GuestMemory, at: u64, word: u32) -> Result<(), Errno> {
-        mem.object_write(self.rings, at, &word.to_le_bytes()).map_err(Errno::from)
+        Ok(mem.object_write(self.rings, at, &word.to_le_bytes()).map(|_| ())?)
     }
 
     /// Number of entries that wait to be taken.

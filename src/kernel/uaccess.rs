@@ -8,6 +8,7 @@ impl From<MemError> for Errno {
     fn from(error: MemError) -> Errno {
         match error {
             MemError::NoMemory => Errno::ENOMEM,
+            MemError::Full => Errno::ENOSPC,
             MemError::Exists => Errno::EEXIST,
             MemError::Invalid => Errno::EINVAL,
             MemError::Fault => Errno::EFAULT,

@@ -278,7 +278,7 @@ fn make(ctx: &mut Ctx, dirfd: u64, path: u64, what: &Make, mode: u64) -> SysResu
     let path = get_path(ctx.mem, path)?;
     let (fs, caller, mem) = ctx.paths_now();
     let found = fs.locate(&caller, dirfd as i32, &path, Last::Parent)?;
-    let ino = fs.make(&caller, &found, what, mode as u32)?;
+    let ino = fs.make(&caller, &found, what, mode as u32, mem)?;
     fs.forget_if_unused(ino, mem);
     Ok(0)
 }

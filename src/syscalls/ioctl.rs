@@ -109,7 +109,7 @@ fn ioctl(ctx: &mut Ctx, [fd, command, arg, ..]: [u64; 6]) -> SysResult {
             let ino = inode_of(ctx, file, |body| {
                 matches!(body, Body::File(_) | Body::Dir(_) | Body::Proc(_) | Body::Namespace(..))
             })?;
-            let bytes = ctx.kernel.fs.meta(ino).blocks * 512;
+            let bytes = ctx.kernel.fs.meta_with(ino, ctx.mem).blocks * 512;
             put_u64(ctx.mem, arg, bytes)?;
         }
         FIGETBSZ => put_u32(ctx.mem, arg, BLOCK)?,

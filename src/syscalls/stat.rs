@@ -9,6 +9,7 @@ use crate::kernel::vfs::mount::MountId;
 use crate::kernel::vfs::node::{
     ANON_DEV, DEV_DEV, HOST_DEV, MQUEUE_DEV, NSFS_DEV, PIPE_DEV, PROC_DEV, SHM_DEV, SOCK_DEV, SYS_DEV,
 };
+use crate::kernel::vfs::tmpfs::Space;
 use crate::syscalls::context::{Ctx, SysResult};
 use crate::syscalls::fs::{FDCWD, get_path, look_at};
 use crate::syscalls::row::{Row, full};
@@ -46,7 +47,7 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
         let file = ctx.kernel.fds().get(dirfd as i32)?;
         return look_at(ctx, file);
     }
-    let (fs, caller, _) = ctx.paths();
+    let (fs, caller, mem) = ctx.paths();
     match fs.locate(&caller, dirfd as i32, &path, flags & AT_SYMLINK_NOFOLLOW == 0) {
         // The path ends at `/proc/self/fd/N` for something without a name.
         Err(Errno::ENXIO) => {
@@ -55,7 +56,7 @@ fn look(ctx: &mut Ctx, dirfd: u64, path: u64, flags: u32) -> Result<Meta, Errno>
         }
         found => {
             let ino = found?.exists()?;
-            Ok(fs.meta(ino))
+            Ok(fs.meta_with(ino, mem))
         }
     }
 }
@@ -195,27 +196,43 @@ fn has_blocks(kind: u64) -> bool {
     matches!(kind, EXT4_SUPER_MAGIC | TMPFS_MAGIC)
 }
 
-/// Free blocks and inodes of the file system on a device, if there is one.
-pub(super) fn free_of(dev: u64) -> Option<(u64, u64)> {
-    if ![HOST_DEV, PROC_DEV, SYS_DEV, DEV_DEV, SHM_DEV, PIPE_DEV, ANON_DEV].contains(&dev) {
-        return None;
+/// Blocks and inodes of the file system on a device: those of a tmpfs, or always the same disk, half
+/// full.
+fn space_of(ctx: &Ctx, dev: u64) -> Space {
+    let fs = &ctx.kernel.fs;
+    match fs.tmpfs.space(dev, ctx.mem) {
+        Some(space) => space,
+        // A file of memfd_create(2), or on a ramfs.
+        None if fs.is_tmpfs(dev) || !has_blocks(kind_of(dev)) => Space::default(),
+        None => Space { blocks: BLOCKS, blocks_free: BLOCKS / 2, inodes: FILES, inodes_free: FILES / 2 },
     }
-    Some(if has_blocks(kind_of(dev)) { (BLOCKS / 2, FILES / 2) } else { (0, 0) })
 }
 
-/// Writes a `struct statfs`: always the same disk, half full.
+/// Free blocks and inodes of the file system on a device, if there is one.
+pub(super) fn free_of(ctx: &Ctx, dev: u64) -> Option<(u64, u64)> {
+    let mounts = &ctx.kernel.fs.mounts;
+    let tmpfs = mounts.is_of_tmpfs(dev) && mounts.shows(dev);
+    if !tmpfs && ![HOST_DEV, PROC_DEV, SYS_DEV, DEV_DEV, SHM_DEV, PIPE_DEV, ANON_DEV].contains(&dev) {
+        return None;
+    }
+    let space = space_of(ctx, dev);
+    Some((space.blocks_free, space.inodes_free))
+}
+
+/// Writes a `struct statfs`.
 fn put_statfs(ctx: &mut Ctx, addr: u64, meta: &Meta, mount: MountId) -> SysResult {
-    let kind = kind_of(meta.dev);
-    let disk = has_blocks(kind);
-    let of = |value: u64| if disk { value } else { 0 };
+    let fs = &ctx.kernel.fs;
+    let ramfs = fs.mounts.is_of_tmpfs(meta.dev) && !fs.tmpfs.has(meta.dev);
+    let kind = if ramfs { RAMFS_MAGIC } else { kind_of(meta.dev) };
+    let Space { blocks, blocks_free, inodes, inodes_free } = space_of(ctx, meta.dev);
     let words = [
         kind,
         BLOCK,
-        of(BLOCKS),
-        of(BLOCKS / 2),
-        of(BLOCKS / 2),
-        of(FILES),
-        of(FILES / 2),
+        blocks,
+        blocks_free,
+        blocks_free,
+        inodes,
+        inodes_free,
         meta.dev,
         NAME_MAX as u64,
         BLOCK,

@@ -8,7 +8,7 @@ use crate::emu::memory::arena::{Frame, PAGE};
 use crate::emu::memory::space::{Access, AddressSpace, Break};
 use crate::guest::{Backing, GuestMemory, MapRequest, MappedBytes, Mapping, MemError, MemoryUsage, ObjectId};
 use crate::guest::{
-    PAGE_SIZE, PageSource, Prot, Remap, SpaceId, USER_END, UserfaultId, VmFlags, page_down, page_up,
+    PAGE_SIZE, PageSource, PoolId, Prot, Remap, SpaceId, USER_END, UserfaultId, VmFlags, page_down, page_up,
 };
 
 impl AddressSpace {
@@ -275,7 +275,7 @@ impl GuestMemory for AddressSpace {
         self.objects.read(object, offset, buf, &self.frames)
     }
 
-    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<(), MemError> {
+    fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<usize, MemError> {
         self.account();
         let result = self.objects.write(object, offset, bytes, &mut self.frames);
         self.out_of_memory |= result == Err(MemError::NoMemory);
@@ -291,6 +291,35 @@ impl GuestMemory for AddressSpace {
         let result = self.objects.punch(object, offset, len, &mut self.frames);
         self.out_of_memory |= result == Err(MemError::NoMemory);
         result
+    }
+
+    fn object_join(&mut self, object: ObjectId, pool: PoolId) {
+        self.objects.join(object, pool);
+    }
+
+    fn object_pages(&self, object: ObjectId) -> u64 {
+        self.objects.count(object)
+    }
+
+    fn object_reserve(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError> {
+        let end = offset.saturating_add(len).div_ceil(PAGE_SIZE);
+        self.objects.reserve(object, offset / PAGE_SIZE, end)
+    }
+
+    fn pool_bound(&mut self, pool: PoolId, most: u64) {
+        self.objects.pools.bound(pool, most);
+    }
+
+    fn pool_used(&self, pool: PoolId) -> u64 {
+        self.objects.pools.used(pool)
+    }
+
+    fn pool_take(&mut self, pool: PoolId) -> Result<(), MemError> {
+        self.objects.pools.take(Some(pool), 1)
+    }
+
+    fn pool_give(&mut self, pool: PoolId) {
+        self.objects.pools.give(Some(pool), 1);
     }
 
     fn object_next_page(&self, object: ObjectId, offset: u64) -> Option<u64> {

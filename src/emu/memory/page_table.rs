@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::emu::memory::arena::Frame;
-use crate::emu::memory::guards::Guards;
+use crate::emu::memory::ranges::Ranges;
 use crate::guest::{PAGE_SIZE, Prot};
 
 /// Pages in a leaf; a leaf spans 2 MiB.
@@ -41,7 +41,7 @@ pub(super) struct PageTable {
     /// Number of accesses that made a page present.
     pub(super) faults: u64,
     /// Pages that are never made present.
-    pub(super) guards: Guards,
+    pub(super) guards: Ranges,
 }
 
 fn split(page: u64) -> (u64, usize) {

@@ -53,7 +53,14 @@ impl AddressSpace {
             Backing::Shared { object, offset } => {
                 let number = (offset + distance) / PAGE_SIZE;
                 let frame = self.objects.page(object, number, &mut self.frames);
-                let frame = frame.inspect_err(|_| self.out_of_memory = true)?.ok_or(MemError::Fault)?;
+                let frame = frame.map_err(|why| match why {
+                    MemError::Full => MemError::NoMemory, // ENOMEM, as shmem_mfill_atomic_pte() says
+                    why => {
+                        self.out_of_memory = true;
+                        why
+                    }
+                });
+                let frame = frame?.ok_or(MemError::Fault)?;
                 self.frames.retain(frame);
                 (frame, true)
             }

@@ -102,7 +102,7 @@ impl Opener<'_> {
             Some(ino) => (ino, false),
             None if !create => return Err(Errno::ENOENT),
             None if found.slash => return Err(Errno::EISDIR),
-            None => (self.fs.make(&self.caller, &found, &Make::File, mode)?, true),
+            None => (self.fs.make(&self.caller, &found, &Make::File, mode, self.mem)?, true),
         };
         self.fs.note_place(ino, found.dir, &found.name);
         let mount = found.mount_there;

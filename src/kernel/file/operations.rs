@@ -325,7 +325,7 @@ pub(crate) trait FileOperations: CloneOperations + Debug + Send {
     /// Attributes, fstat(2).
     fn attributes(&self, cx: &mut FileContext) -> Result<Meta, Errno> {
         Ok(match self.inode() {
-            Some(ino) => cx.fs.meta(ino),
+            Some(ino) => cx.fs.meta_with(ino, cx.mem),
             None => anonymous(),
         })
     }

@@ -166,7 +166,7 @@ impl FileOperations for Regular {
             }
             _ => return Err(Errno::EOPNOTSUPP.into()),
         };
-        if !keep {
+        if !keep || in_memory && !zeroes {
             check_len(end, cx.fs.meta(self.0).size, cx.size_limit)?;
         }
         let now = cx.now();
@@ -174,10 +174,12 @@ impl FileOperations for Regular {
         if zeroes {
             cx.fs.punch(now, self.0, offset, len, cx.mem)?;
         }
-        if !keep && end > cx.fs.meta(self.0).size {
-            cx.fs.truncate(now, self.0, end, cx.mem)?;
-        } else if !zeroes {
+        let grows = !keep && end > cx.fs.meta(self.0).size;
+        if !zeroes && (in_memory || !grows) {
             cx.fs.reserve(now, self.0, offset, len, cx.mem)?;
+        }
+        if grows {
+            cx.fs.truncate(now, self.0, end, cx.mem)?;
         }
         Ok(())
     }

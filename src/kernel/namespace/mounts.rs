@@ -18,6 +18,7 @@ use crate::kernel::vfs::mount::{At, Mount, MountId, Propagation, mount_flags};
 use crate::kernel::vfs::node::Ino;
 use crate::kernel::vfs::resolve::Found;
 use crate::kernel::vfs::time::Time;
+use crate::kernel::vfs::tmpfs::Options;
 
 /// Most mounts of the machine, `/proc/sys/fs/mount-max`.
 const MOST_MOUNTS: usize = 64 * MOST;
@@ -82,12 +83,17 @@ impl Kernel {
         let device = |kernel: &Kernel, ino| kernel.fs.node(ino).dev;
         let mut options = String::new();
         let mut owner = self.task().cred.user_ns.id;
+        let mut flags = flags;
         let (kind, root, device) = match kind {
             b"tmpfs" | b"ramfs" => {
-                let (mode, owner, shown) = self.tmpfs_options(data)?;
-                options = shown;
-                let (root, device) = self.fs.make_tmpfs(mode, owner, now);
-                (if kind == b"tmpfs" { "tmpfs" } else { "ramfs" }, root, device)
+                let ramfs = kind == b"ramfs";
+                let cred = &self.task().cred;
+                let given = Options::parse(data, ramfs, cred)?;
+                let top = given.top(ramfs, cred);
+                flags |= if given.read_only { MS_RDONLY } else { 0 };
+                let (root, device, shown) = self.fs.make_tmpfs(Some(&given).filter(|_| !ramfs), top, now);
+                options = if ramfs { given.shown_of_ramfs() } else { shown };
+                (if ramfs { "ramfs" } else { "tmpfs" }, root, device)
             }
             b"proc" => {
                 let pid_ns = self.task().namespaces.pid;
@@ -126,36 +132,13 @@ impl Kernel {
         };
         let made = mount.device;
         let done = self.attach(mount, target);
-        if done.is_err() && kind == "tmpfs" {
+        if done.is_err() && matches!(kind, "tmpfs" | "ramfs") {
             self.fs.drop_tmpfs(root);
         }
         if done.is_ok() && matches!(kind, "tmpfs" | "ramfs") {
             self.fs.mounts.set_read_only(made, flags & MS_RDONLY != 0);
         }
         done.map(|_| ())
-    }
-
-    /// Mode, owner and shown options of a tmpfs; EINVAL.
-    fn tmpfs_options(&self, data: &[u8]) -> Result<(u32, (u32, u32), String), Errno> {
-        let text = std::str::from_utf8(data).map_err(|_| Errno::EINVAL)?;
-        let cred = &self.task().cred;
-        let (mut mode, mut uid, mut gid) = (0o1777, cred.uid.fs, cred.gid.fs);
-        let mut shown = String::new();
-        for option in text.split(',').filter(|option| !option.is_empty()) {
-            let (name, value) = option.split_once('=').unwrap_or((option, ""));
-            let id = || value.parse::<u32>().map_err(|_| Errno::EINVAL);
-            match name {
-                "mode" => mode = u32::from_str_radix(value, 8).map_err(|_| Errno::EINVAL)?,
-                "uid" => uid = cred.user_ns.uids.kernel_id(id()?).ok_or(Errno::EINVAL)?,
-                "gid" => gid = cred.user_ns.gids.kernel_id(id()?).ok_or(Errno::EINVAL)?,
-                "size" | "nr_blocks" | "nr_inodes" | "huge" | "mpol" | "inode32" | "inode64" => {}
-                _ => return Err(Errno::EINVAL),
-            }
-            if matches!(name, "mode" | "uid" | "gid" | "size" | "nr_inodes") {
-                let _ = write!(shown, ",{option}");
-            }
-        }
-        Ok((mode, (uid, gid), shown))
     }
 
     /// The group of a new mount: one of its own where mounts are shared.
@@ -239,14 +222,22 @@ impl Kernel {
         Ok(())
     }
 
-    /// Changes the flags of a mount, MS_REMOUNT; EINVAL, and EPERM for those that are locked.
-    pub(crate) fn mount_remount(&mut self, target: At, flags: u64, data: &[u8]) -> Result<(), Errno> {
+    /// Changes the flags of a mount and the bounds of its tmpfs, MS_REMOUNT; EINVAL, EBUSY, and EPERM
+    /// for flags that are locked.
+    pub(crate) fn mount_remount(
+        &mut self,
+        target: At,
+        flags: u64,
+        data: &[u8],
+        mem: &mut dyn GuestMemory,
+    ) -> Result<(), Errno> {
         let mount = self.mount_at(target)?;
         let (new, device, owner) = (mount.changed_flags(flags)?, mount.device, mount.owner);
         let whole = flags & MS_BIND == 0;
+        let mut given = None;
         if whole {
-            if matches!(mount.kind, "tmpfs") {
-                self.tmpfs_options(data)?;
+            if matches!(mount.kind, "tmpfs" | "ramfs") {
+                given = Some(Options::parse(data, mount.kind == "ramfs", &self.task().cred)?);
             }
             self.task().cred.require_over(self.namespaces.user(owner), CAP_SYS_ADMIN)?;
         }
@@ -257,6 +248,11 @@ impl Kernel {
             return Err(Errno::EBUSY);
         }
         drop(writers);
+        if let Some(shown) =
+            given.and_then(|given| self.fs.tmpfs.reconfigure(device, &given, mem).transpose())
+        {
+            self.fs.mounts.set_options(device, &shown?);
+        }
         if let Some(mount) = self.fs.mounts.get_mut(target.mount) {
             mount.flags = new;
         }

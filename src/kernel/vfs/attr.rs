@@ -4,9 +4,10 @@ use crate::abi::capability::{CAP_CHOWN, CAP_FSETID};
 use crate::abi::errno::Errno;
 use crate::abi::fs::*;
 use crate::abi::inotify::{IN_ACCESS, IN_ATTRIB, IN_MODIFY};
+use crate::guest::GuestMemory;
 use crate::kernel::cred::Credentials;
 use crate::kernel::vfs::caller::Caller;
-use crate::kernel::vfs::content::Content;
+use crate::kernel::vfs::content::{Content, PAGE};
 use crate::kernel::vfs::host;
 use crate::kernel::vfs::host_handle::NO_DESCRIPTOR_LEFT;
 use crate::kernel::vfs::node::{Body, Ino, set_id_bits};
@@ -56,6 +57,17 @@ impl FileSystem {
                 .dir()
                 .is_some_and(|dir| ino == self.root || self.node(dir.parent).dev != node.dev),
         }
+    }
+
+    /// The same, with st_blocks of what lies in guest memory.
+    pub(crate) fn meta_with(&mut self, ino: Ino, mem: &dyn GuestMemory) -> Meta {
+        let mut meta = self.meta(ino);
+        if let Body::File(Content::Object(object)) = &self.node(ino).body
+            && object.base.is_none()
+        {
+            meta.blocks = mem.object_pages(object.id) * (PAGE / 512);
+        }
+        meta
     }
 
     /// Counts the links of a directory of the host as ext4 does, whatever its file system does:

@@ -20,6 +20,7 @@ use crate::kernel::vfs::proc_file::{Magic, ProcFile};
 use crate::kernel::vfs::proc_tables::{PROC_FILES, SYSCTLS, SYSVIPC_FILES};
 use crate::kernel::vfs::sys_tables::{SYS_DIRS, SYS_FILES};
 use crate::kernel::vfs::time::Time;
+use crate::kernel::vfs::tmpfs::Options;
 use crate::kernel::vfs::tree::FileSystem;
 
 /// Permission bits that the first program's files do not get, whatever the host's umask is.
@@ -99,23 +100,32 @@ impl FileSystem {
         }
     }
 
-    /// The top of a new tmpfs.
-    pub(crate) fn make_tmpfs(&mut self, mode: u32, (uid, gid): (u32, u32), now: Time) -> (Ino, u64) {
+    /// The top of a new tmpfs, its device, and the options that are shown; without options that of a
+    /// ramfs, which nothing bounds.
+    pub(crate) fn make_tmpfs(
+        &mut self,
+        options: Option<&Options>,
+        (mode, (uid, gid)): (u32, (u32, u32)),
+        now: Time,
+    ) -> (Ino, u64, String) {
         let entries = Entries::default();
         let dir = Dir { entries, parent: self.root, name: b"/"[..].into(), kind: DirKind::Plain };
         let device = makedev(0, self.mounts.next_device());
+        let shown = options.map(|options| self.tmpfs.add(device, options, (mode, (uid, gid))));
         let mut node = Node::new(Body::Dir(dir), S_IFDIR | mode & 0o7777, uid, gid, now);
         node.dev = device;
         let ino = self.add(node);
         if let Some(dir) = self.node_mut(ino).dir_mut() {
             dir.parent = ino;
         }
-        (ino, device)
+        (ino, device, shown.unwrap_or_default())
     }
 
     /// Drops the top of a tmpfs that was not mounted.
     pub(crate) fn drop_tmpfs(&mut self, ino: Ino) {
+        let device = self.node(ino).dev;
         self.remove(ino);
+        self.tmpfs.remove(device);
     }
 
     fn boot_root(&mut self) {
@@ -186,6 +196,7 @@ impl FileSystem {
             self.plant(dev, name, Body::Symlink(target.as_bytes().into()), S_IFLNK | 0o777, DEV_DEV);
         }
         self.pts = self.plant_dir(dev, "pts", DirKind::Plain, 0o755, PTS_DEV);
+        self.tmpfs.add(SHM_DEV, &Options::default(), (0o1777, (0, 0)));
         self.plant_dir(dev, "shm", DirKind::Plain, 0o1777, SHM_DEV);
     }
 

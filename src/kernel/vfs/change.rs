@@ -126,6 +126,7 @@ impl FileSystem {
         found: &Found,
         what: &Make,
         mode: u32,
+        mem: &mut dyn GuestMemory,
     ) -> Result<Ino, Errno> {
         if found.ino.is_some() {
             return Err(Errno::EEXIST);
@@ -186,7 +187,14 @@ impl FileSystem {
             Make::Special { kind, rdev } => (special(*kind, *rdev), kind | mode),
             Make::Symlink(target) => (Body::Symlink((*target).into()), S_IFLNK | 0o777),
         };
-        let ino = self.add_new(caller, dir, body, mode);
+        let dev = self.node(dir).dev;
+        self.tmpfs.inode_room(dev)?;
+        if let Make::Symlink(target) = what
+            && let Some(pool) = self.tmpfs.pool_of_link(dev, target, mem)
+        {
+            mem.pool_take(pool)?;
+        }
+        let ino = self.add_new(caller, dir, body, mode)?;
         if let Make::Special { rdev, .. } = what {
             self.node_mut(ino).rdev = *rdev;
         }
@@ -204,9 +212,10 @@ impl FileSystem {
     }
 
     /// An inode of the overlay on the file system of `dir`; a set-group-id directory passes its
-    /// group on.
-    pub(crate) fn add_new(&mut self, caller: &Caller, dir: Ino, body: Body, mode: u32) -> Ino {
+    /// group on. ENOSPC.
+    pub(crate) fn add_new(&mut self, caller: &Caller, dir: Ino, body: Body, mode: u32) -> Result<Ino, Errno> {
         let above = self.node(dir);
+        self.tmpfs.inode_room(above.dev)?;
         let inherits = above.mode & S_ISGID != 0;
         let gid = if inherits { above.gid } else { caller.cred.gid.fs };
         let dev = above.dev;
@@ -218,7 +227,7 @@ impl FileSystem {
         let mut node = Node::new(body, mode, caller.cred.uid.fs, gid, caller.now);
         node.dev = dev;
         node.changed = true;
-        self.add(node)
+        Ok(self.add(node))
     }
 
     /// A file without a name (O_TMPFILE), on the file system of `dir`. Until it gets one it is kept
@@ -226,7 +235,7 @@ impl FileSystem {
     pub(crate) fn make_nameless(&mut self, caller: &Caller, dir: Ino, mode: u32) -> Result<Ino, Errno> {
         self.may_change(caller, dir)?;
         let mode = S_IFREG | mode & 0o7777 & !caller.context.umask;
-        let ino = self.add_new(caller, dir, Body::File(Content::Pages(Default::default())), mode);
+        let ino = self.add_new(caller, dir, Body::File(Content::Pages(Default::default())), mode)?;
         self.node_mut(ino).links = 0;
         Ok(ino)
     }
@@ -273,6 +282,9 @@ impl FileSystem {
         } else if self.node(ino).is_dir() {
             self.mark_removed(ino);
         } else {
+            if self.node(ino).nlink() > 1 {
+                self.tmpfs.inode_gone(self.node(ino).dev); // each name after the first counts as one
+            }
             self.node_mut(ino).link_delta -= 1;
         }
         self.node_mut(ino).touch_meta(caller.now);
@@ -412,6 +424,11 @@ impl FileSystem {
                 self.lookup_plain(to.dir, &to.name)?;
             }
             _ => {
+                if !nameless {
+                    let dev = self.node(ino).dev;
+                    self.tmpfs.inode_room(dev)?;
+                    self.tmpfs.inode_made(dev);
+                }
                 self.put(to.dir, &to.name, Some(ino));
                 self.node_mut(ino).link_delta += 1;
             }

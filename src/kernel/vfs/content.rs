@@ -62,6 +62,9 @@ impl Object {
         let mut from = 0;
         while let Some(at) = mem.object_next_page(self.id, from) {
             let count = mem.object_read(self.id, at, &mut buf)?;
+            if count == 0 {
+                break;
+            }
             pages.write(at, &buf[..count], u64::MAX)?;
             from = at + PAGE;
         }

@@ -85,9 +85,11 @@ impl FileSystem {
     }
 
     /// Makes a file ready for a change of its bytes, which every mapping of it has to show: those
-    /// made of its bytes as they were become mappings of its object.
+    /// made of its bytes as they were become mappings of its object. On a tmpfs with a bound the bytes
+    /// are an object from the first change on, so that all pages are counted in one place.
     fn begin_change(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
-        if self.viewed_file(ino, mem).is_none() {
+        let bounded = self.tmpfs.bounds(self.node(ino).dev);
+        if !bounded && self.viewed_file(ino, mem).is_none() {
             return self.copy_up(ino);
         }
         let object = self.share(ino, mem)?;
@@ -160,15 +162,12 @@ impl FileSystem {
                 if let Some(file) = object.behind() {
                     host::write_at(&*file.file()?, offset, bytes)?;
                 }
-                if end > object.len {
-                    mem.object_resize(object.id, end).map_err(|_| Errno::ENOSPC)?;
-                    object.len = end;
-                }
-                mem.object_write(object.id, offset, bytes).map_err(|why| match why {
+                let done = mem.object_write(object.id, offset, bytes).map_err(|why| match why {
                     MemError::NoMemory => Errno::ENOSPC,
                     why => why.into(),
                 })?;
-                Ok(bytes.len())
+                object.len = object.len.max(offset + done as u64);
+                Ok(done)
             }
             _ => return Err(Errno::EINVAL),
         };
@@ -245,7 +244,7 @@ impl FileSystem {
     }
 
     /// Reserves a range that lies in a file or, without making it longer, behind it, fallocate(2).
-    /// The overlay reserves nothing.
+    /// In memory it takes the room of its pages, on a tmpfs ENOSPC; the overlay reserves nothing.
     pub(crate) fn reserve(
         &mut self,
         now: Time,
@@ -256,6 +255,14 @@ impl FileSystem {
     ) -> Result<(), Errno> {
         self.begin_change(ino, mem)?;
         self.hold_content(ino, false, true)?;
+        if self.is_in_memory(ino) {
+            let node = self.node(ino);
+            if node.seals & F_SEAL_GROW != 0 && offset.saturating_add(len) > node.size() {
+                return Err(Errno::EPERM);
+            }
+            let object = self.share(ino, mem)?;
+            mem.object_reserve(object, offset, len)?;
+        }
         let node = self.node_mut(ino);
         let file = match &node.body {
             Body::File(Content::Host(Some(held))) => Some(&held.file),
@@ -414,7 +421,9 @@ impl FileSystem {
             let source: Arc<dyn PageSource> = Arc::new(HostSource::new(file, false));
             (source, visible)
         });
+        let pool = self.tmpfs.pool(self.node(ino).dev, mem);
         let id = mem.object_create(pages.len(), below);
+        pool.into_iter().for_each(|pool| mem.object_join(id, pool));
         for (at, bytes) in pages.written() {
             let count = (pages.len() - at).min(bytes.len() as u64) as usize;
             if let Err(why) = mem.object_write(id, at, &bytes[..count]) {

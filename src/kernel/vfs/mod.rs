@@ -38,6 +38,7 @@ pub(crate) mod resolve;
 mod sys_tables;
 pub(crate) mod termios;
 pub(crate) mod time;
+pub(crate) mod tmpfs;
 pub(crate) mod tree;
 pub(crate) mod xattr;
 

@@ -166,6 +166,11 @@ impl Mounts {
         device >= makedev(0, FIRST_DEVICE) && device <= makedev(0, self.last_device)
     }
 
+    /// Tests whether a file system is mounted anywhere.
+    pub(crate) fn shows(&self, device: u64) -> bool {
+        self.mounts.values().any(|mount| mount.device == device)
+    }
+
     /// Number of mounts.
     pub(crate) fn len(&self) -> usize {
         self.mounts.len()
@@ -200,6 +205,13 @@ impl Mounts {
             true => self.read_only.insert(device),
             false => self.read_only.remove(&device),
         };
+    }
+
+    /// Gives every mount of a file system the options that are shown.
+    pub(crate) fn set_options(&mut self, device: u64, options: &str) {
+        for mount in self.mounts.values_mut().filter(|mount| mount.device == device) {
+            options.clone_into(&mut mount.options);
+        }
     }
 
     /// The mount at the root of a namespace.

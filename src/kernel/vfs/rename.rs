@@ -90,11 +90,12 @@ impl FileSystem {
             let renamed: Vec<Ino> = to.ino.filter(|_| exchange).into_iter().chain([ino]).collect();
             self.move_host_paths(&renamed, &old, &new, exchange);
         } else {
-            let mark = whiteout.then(|| {
-                let ino = self.add_new(caller, from.dir, special(S_IFCHR, WHITEOUT_DEV), S_IFCHR);
+            let mut mark = None;
+            if whiteout {
+                let ino = self.add_new(caller, from.dir, special(S_IFCHR, WHITEOUT_DEV), S_IFCHR)?;
                 self.node_mut(ino).rdev = WHITEOUT_DEV;
-                ino
-            });
+                mark = Some(ino);
+            }
             self.put(from.dir, &from.name, to.ino.filter(|_| exchange).or(mark));
             self.put(to.dir, &to.name, Some(ino));
             let change = i64::from(is_dir) - i64::from(to_is_dir);

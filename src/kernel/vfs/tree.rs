@@ -34,6 +34,7 @@ use crate::kernel::vfs::proc_file::Subject;
 use crate::kernel::vfs::pty::Ptys;
 use crate::kernel::vfs::quota::Quota;
 use crate::kernel::vfs::time::{HostClock, Time};
+use crate::kernel::vfs::tmpfs::TmpfsTable;
 use crate::kernel::wait_queue::WaitQueues;
 
 /// Every inode, the pipes and sockets, and who waits for something to become ready.
@@ -63,6 +64,7 @@ pub struct FileSystem {
     pub not_shown: NotShown,
     pub(crate) memory_limit: u64,
     pub(crate) quota: Quota,
+    pub(crate) tmpfs: TmpfsTable,
     /// The limit has kept the bytes of a file out.
     pub(super) out_of_memory: bool,
     pub(crate) pipes: Pipes,
@@ -117,6 +119,7 @@ impl FileSystem {
             not_shown: NotShown::default(),
             memory_limit,
             quota: Quota::default(),
+            tmpfs: TmpfsTable::default(),
             out_of_memory: false,
             pipes: Pipes::default(),
             nameless: BTreeMap::new(),
@@ -236,6 +239,7 @@ impl FileSystem {
     }
 
     fn count_gone(&mut self, node: &Node) {
+        self.tmpfs.inode_gone(node.dev);
         if node.made {
             self.quota.gone();
         }
@@ -248,6 +252,7 @@ impl FileSystem {
             node.number = self.last_number;
         }
         let made = node.host.is_none() && !node.synthetic;
+        self.tmpfs.inode_made(node.dev);
         let ino = Ino(self.nodes.insert(node));
         if made {
             self.count_made(ino);
@@ -491,6 +496,10 @@ impl FileSystem {
             }
             match &node.body {
                 Body::File(Content::Object(object)) => mem.object_release(object.id),
+                Body::Symlink(target) => {
+                    let pool = self.tmpfs.pool_of_link(node.dev, target, mem);
+                    pool.into_iter().for_each(|pool| mem.pool_give(pool));
+                }
                 Body::Dir(dir) => next = Some(dir.parent),
                 _ => {}
             }

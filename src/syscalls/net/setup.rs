@@ -217,13 +217,14 @@ fn bind_unix(ctx: &mut Ctx, socket: Socket, bytes: &[u8]) -> SysResult {
         }
         Given::Addr(Addr::Path(path)) => {
             let cwd = ctx.kernel.fs_context().cwd;
-            let (fs, caller, _) = ctx.paths_now();
+            let (fs, caller, mem) = ctx.paths_now();
             let found = fs.resolve(&caller, cwd, &path, Last::Parent)?;
             if found.ino.is_some() {
                 return Err(Errno::EADDRINUSE.into());
             }
             fs.net.unbound(id)?;
-            let made = fs.make(&caller, &found, &Make::Special { kind: S_IFSOCK, rdev: 0 }, 0o777);
+            let socket = Make::Special { kind: S_IFSOCK, rdev: 0 };
+            let made = fs.make(&caller, &found, &socket, 0o777, mem);
             let ino = made.map_err(|errno| if errno == Errno::EEXIST { Errno::EADDRINUSE } else { errno })?;
             fs.hold(ino);
             fs.net.bind_path(id, path, ino)?;

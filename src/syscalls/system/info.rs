@@ -60,7 +60,7 @@ fn sysinfo(ctx: &mut Ctx, [addr, ..]: [u64; 6]) -> SysResult {
 
 /// ustat(2) of a mounted file system: blocks and inodes that are free, and no names.
 fn ustat(ctx: &mut Ctx, [dev, buf, ..]: [u64; 6]) -> SysResult {
-    let (blocks, inodes) = free_of(u64::from(dev as u32)).ok_or(Errno::EINVAL)?;
+    let (blocks, inodes) = free_of(ctx, u64::from(dev as u32)).ok_or(Errno::EINVAL)?;
     put_words(ctx.mem, buf, &[blocks, inodes, 0, 0])?;
     Ok(0)
 }

@@ -79,7 +79,7 @@ fn mount(ctx: &mut Ctx, [source, target, kind, flags, data, _]: [u64; 6]) -> Sys
     ctx.kernel.may_mount()?;
     ctx.kernel.collect_mounts(ctx.mem);
     if flags & MS_REMOUNT != 0 {
-        ctx.kernel.mount_remount(at, flags, &data)?;
+        ctx.kernel.mount_remount(at, flags, &data, ctx.mem)?;
     } else if flags & MS_BIND != 0 || flags & MS_MOVE != 0 && flags & PROPAGATION == 0 {
         if no_source || source.is_empty() {
             return Err(if no_source { Errno::EINVAL } else { Errno::ENOENT }.into());
