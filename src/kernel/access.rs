@@ -99,6 +99,7 @@ impl Kernel {
                 pid,
                 pgid,
                 size_limit,
+                reach: usize::MAX,
                 late_signal: None,
             },
         )

@@ -2,7 +2,7 @@
 
 use crate::abi::errno::Errno;
 use crate::abi::fs::MAX_RW_COUNT;
-use crate::guest::{GuestMemory, USER_END};
+use crate::guest::{GuestMemory, Prot, USER_END};
 use crate::kernel::uaccess::copy_from_user;
 
 /// Most pieces of a call.
@@ -12,6 +12,25 @@ pub(super) const IOV_MAX: u64 = 1024;
 pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
     let inside = |(addr, len): &(u64, u64)| addr.checked_add(*len).is_some_and(|end| end <= USER_END);
     if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
+}
+
+/// Bytes at the start of pieces that can be stored, as far as the mappings tell. What grows down will.
+pub(super) fn storable(mem: &dyn GuestMemory, pieces: &[(u64, u64)]) -> u64 {
+    let mut count = 0;
+    for (addr, len) in pieces {
+        let end = addr.saturating_add(*len);
+        let mut at = *addr;
+        while at < end {
+            match mem.next_mapping(at) {
+                Some(map) if map.prot.allows(Prot::WRITE) && (map.start <= at || map.is_stack()) => {
+                    at = map.end;
+                }
+                _ => return count + (at - addr),
+            }
+        }
+        count += len;
+    }
+    count
 }
 
 /// Reads an array of `struct iovec` of the caller's memory; EINVAL for too many or too long ones,

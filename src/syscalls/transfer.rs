@@ -12,7 +12,7 @@ use crate::kernel::signal::state::Restart;
 use crate::kernel::uaccess::copy_from_user;
 use crate::kernel::vfs::node::HOST_DEV;
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::iovec::access_ok;
+use crate::syscalls::iovec::{access_ok, storable};
 
 /// Bytes moved at a time.
 pub(super) const PIECE: u64 = 256 * 1024;
@@ -165,7 +165,9 @@ fn read_pieces(ctx: &mut Ctx, fd: u64, at: Option<u64>, pieces: &[(u64, u64)], f
             let from = offset.map(|offset| offset + done);
             let end = from.unwrap_or(0).saturating_add(buf.len() as u64);
             let text = extend_text(ctx, file, end, done);
-            let count = match text.and_then(|()| read_piece(ctx, file, from, &mut buf, nowait)) {
+            let count = match text
+                .and_then(|()| read_piece(ctx, file, from, (addr.wrapping_add(within), &mut buf), nowait))
+            {
                 Ok(count) => count,
                 Err(Break::Pause) => return Err(Break::Pause),
                 Err(_) if done > 0 && ctx.kernel.streams.has_given_up() => return Err(ctx.pause(done)),
@@ -199,6 +201,14 @@ fn keep(ctx: &mut Ctx, file: FileNo, read: &[u8], copied: usize) -> u64 {
     kept as u64
 }
 
+/// Bytes of pieces that a socket may give, `FileContext::reach`.
+fn reach(ctx: &Ctx, file: FileNo, pieces: &[(u64, u64)]) -> usize {
+    match ctx.kernel.files.get(file).ops.socket() {
+        Some(_) => usize::try_from(storable(ctx.mem, pieces)).unwrap_or(usize::MAX),
+        None => usize::MAX,
+    }
+}
+
 /// Makes as much of the text of a file of `/proc` as is to be read, up to `end`; `done` is read
 /// already.
 pub(super) fn extend_text(ctx: &mut Ctx, file: FileNo, end: u64, done: u64) -> Result<(), Break> {
@@ -208,17 +218,19 @@ pub(super) fn extend_text(ctx: &mut Ctx, file: FileNo, end: u64, done: u64) -> R
     Ok(())
 }
 
-/// Reads once. A terminal that gives fewer bytes than VMIN gives them when its timer has run out or
+/// Reads once, for an address. A terminal that gives fewer bytes than VMIN gives them when its timer has run out or
 /// a signal comes.
 fn read_piece(
     ctx: &mut Ctx,
     file: FileNo,
     from: Option<u64>,
-    buf: &mut [u8],
+    (addr, buf): (u64, &mut [u8]),
     nowait: bool,
 ) -> Result<usize, Break> {
+    let reach = reach(ctx, file, &[(addr, buf.len() as u64)]);
     let mut read = |ctx: &mut Ctx, nowait: bool| {
         let (files, mut cx) = ctx.file_ops();
+        cx.reach = reach;
         files.get_mut(file).patiently(nowait, |open| open.read(&mut cx, from, buf))
     };
     let (there, timer) = match read(ctx, nowait) {
@@ -246,7 +258,11 @@ fn read_piece(
 fn read_scattered(ctx: &mut Ctx, file: FileNo, pieces: &[(u64, u64)], nowait: bool) -> SysResult {
     let room = pieces.iter().map(|(_, len)| *len).sum::<u64>().min(MESSAGE);
     let mut buf = vec![0; room as usize];
-    let count = operate(ctx, file, |open, cx| open.patiently(nowait, |open| open.read(cx, None, &mut buf)))?;
+    let reach = reach(ctx, file, pieces);
+    let count = operate(ctx, file, |open, cx| {
+        cx.reach = reach;
+        open.patiently(nowait, |open| open.read(cx, None, &mut buf))
+    })?;
     let mut rest = &buf[..count];
     for (addr, len) in pieces {
         let (piece, after) = rest.split_at(rest.len().min(usize::try_from(*len).unwrap_or(usize::MAX)));

@@ -59,7 +59,7 @@ impl FileOperations for Socket {
         if buf.is_empty() {
             return Ok(0);
         }
-        let wanted = Wanted { len: buf.len(), flags: 0, nonblocking: mode.nonblocking };
+        let wanted = Wanted { len: buf.len(), reach: cx.reach, flags: 0, nonblocking: mode.nonblocking };
         let incoming = cx.fs.net.receive(self.0, wanted, &mut cx.fs.queues)?;
         cx.fs.net.drop_files(incoming.files);
         buf[..incoming.bytes.len()].copy_from_slice(&incoming.bytes);

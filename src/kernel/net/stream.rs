@@ -80,6 +80,8 @@ pub(crate) struct Incoming {
 pub(crate) struct Wanted {
     /// Bytes that there is room for.
     pub(crate) len: usize,
+    /// Bytes that the caller's memory takes, if they are fewer.
+    pub(crate) reach: usize,
     /// MSG_*.
     pub(crate) flags: u32,
     pub(crate) nonblocking: bool,
@@ -269,7 +271,8 @@ impl Net {
     }
 
     /// Takes bytes out of the queue; none if it is empty. Bytes of different senders are not mixed
-    /// where the receiver wants to know them, and those behind descriptors wait.
+    /// where the receiver wants to know them, and those behind descriptors wait. A message that cannot be
+    /// stored stays, as all behind it do; EFAULT if it is the first.
     fn take_bytes(
         &mut self,
         id: SockId,
@@ -305,6 +308,12 @@ impl Net {
             let rest = &message.rest()[skip..];
             skip = 0;
             let count = rest.len().min(wanted.len - incoming.bytes.len());
+            if incoming.bytes.len() + count > wanted.reach {
+                if any {
+                    break;
+                }
+                return Err(Errno::EFAULT.into());
+            }
             incoming.bytes.extend_from_slice(&rest[..count]);
             (incoming.cred, any) = (message.cred, true);
             if !tcp && incoming.from.is_none() {

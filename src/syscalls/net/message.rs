@@ -15,7 +15,7 @@ use crate::kernel::uaccess::{
     copy_from_user, copy_to_user, get_timespec, get_words, put_u32, put_u64, put_words,
 };
 use crate::syscalls::context::{Break, Ctx, SysResult};
-use crate::syscalls::iovec::{IOV_MAX, access_ok, get_iovec};
+use crate::syscalls::iovec::{IOV_MAX, access_ok, get_iovec, storable};
 use crate::syscalls::net::address::*;
 use crate::syscalls::net::control::{self, Room};
 use crate::syscalls::row::{Row, full};
@@ -284,8 +284,10 @@ fn receive(
     let discard = socket.is_tcp() && flags & MSG_TRUNC != 0;
     let mut done = ctx.kernel.task().call.done & ((1 << MESSAGES) - 1);
     let mut whole = Incoming::default();
+    let storable = if discard || socket.kind != Kind::Stream { u64::MAX } else { storable(ctx.mem, pieces) };
+    let reach = |done: u64| usize::try_from(storable.saturating_sub(done)).unwrap_or(usize::MAX);
     loop {
-        let wanted = Wanted { len: (len - done) as usize, flags, nonblocking };
+        let wanted = Wanted { len: (len - done) as usize, reach: reach(done), flags, nonblocking };
         let result = on_net(ctx, socket, |fs| fs.net.receive(socket.id, wanted, &mut fs.queues));
         let mut incoming = match result {
             Ok(incoming) => incoming,
