@@ -466,8 +466,8 @@ pub trait GuestMemory {
     /// Reads at `offset`; returns how many bytes there were before the end. `Io` where the file
     /// below cannot be read.
     fn object_read(&mut self, object: ObjectId, offset: u64, buf: &mut [u8]) -> Result<usize, MemError>;
-    /// Writes at `offset`, and makes the object longer if it ends before that. Returns how many bytes
-    /// had room in its pool, `Full` if none had.
+    /// Writes at `offset`, and makes the object longer if it ends before that. Returns how many
+    /// bytes had room in its pool, `Full` if none had.
     fn object_write(&mut self, object: ObjectId, offset: u64, bytes: &[u8]) -> Result<usize, MemError>;
     /// Makes a range read as zero, and frees what it can.
     fn object_punch(&mut self, object: ObjectId, offset: u64, len: u64) -> Result<(), MemError>;

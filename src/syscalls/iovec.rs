@@ -14,7 +14,8 @@ pub(super) fn access_ok(pieces: &[(u64, u64)]) -> Result<(), Errno> {
     if pieces.iter().all(inside) { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
-/// Bytes at the start of pieces that can be stored, as far as the mappings tell. What grows down will.
+/// Bytes at the start of pieces that can be stored, as far as the mappings tell. What grows down
+/// will.
 pub(super) fn storable(mem: &dyn GuestMemory, pieces: &[(u64, u64)]) -> u64 {
     let mut count = 0;
     for (addr, len) in pieces {

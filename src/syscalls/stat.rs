@@ -196,8 +196,8 @@ fn has_blocks(kind: u64) -> bool {
     matches!(kind, EXT4_SUPER_MAGIC | TMPFS_MAGIC)
 }
 
-/// Blocks and inodes of the file system on a device: those of a tmpfs, or always the same disk, half
-/// full.
+/// Blocks and inodes of the file system on a device: those of a tmpfs, or always the same disk,
+/// half full.
 fn space_of(ctx: &Ctx, dev: u64) -> Space {
     let fs = &ctx.kernel.fs;
     match fs.tmpfs.space(dev, ctx.mem) {

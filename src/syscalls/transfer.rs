@@ -218,8 +218,8 @@ pub(super) fn extend_text(ctx: &mut Ctx, file: FileNo, end: u64, done: u64) -> R
     Ok(())
 }
 
-/// Reads once, for an address. A terminal that gives fewer bytes than VMIN gives them when its timer has run out or
-/// a signal comes.
+/// Reads once, for an address. A terminal that gives fewer bytes than VMIN gives them when its
+/// timer has run out or a signal comes.
 fn read_piece(
     ctx: &mut Ctx,
     file: FileNo,

@@ -130,7 +130,7 @@ static void maps(void)
     T(madvise, p + 4096, 4096, MADV_REMOVE), room("removed"), touch(p + 16384, 1),
         room("stored"), T(munmap, p, 1 << 20), T(munmap, q, 1 << 20), room("unmapped"), S(close, fd), T(unlink, "m/f"), room("gone");
     fd = open("m/g", O_CREAT | O_RDWR, 0644), T(fallocate, fd, 0, 0, 16384), p = mmap(0, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    T(unlink, "m/g"), S(close, fd), touch(p + 12288, 1), room("reserved"), T(munmap, p, 16384), room("gone");
+    touch(p + 12288, 1), room("reserved"), T(munmap, p, 16384), T(unlink, "m/g"), room("held"), S(close, fd), room("gone");
 }
 
 static void inodes(void)

@@ -170,8 +170,8 @@ impl Objects {
     }
 
     /// Truncates or extends: frees the frames past the new end, and zeroes the rest of the last
-    /// page, which mappings may have stored to, before it can show. Pages that are reserved past the
-    /// end stay where the object grows.
+    /// page, which mappings may have stored to, before it can show. Pages that are reserved past
+    /// the end stay where the object grows.
     pub(super) fn resize(&mut self, id: ObjectId, len: u64, frames: &mut Frames) {
         let Objects { objects, pools, .. } = self;
         let Some(object) = objects.get_mut(id.0 as usize).and_then(Option::as_mut) else { return };

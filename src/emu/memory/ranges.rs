@@ -52,7 +52,7 @@ impl Ranges {
         parts.map(move |(from, to)| ((*from).max(start), (*to).min(end))).filter(|(from, to)| from < to)
     }
 
-    /// How many numbers are in the set.
+    /// Number of members.
     pub(super) fn count(&self) -> u64 {
         self.0.iter().map(|(from, to)| to - from).sum()
     }

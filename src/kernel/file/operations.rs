@@ -47,7 +47,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) pgid: i32,
     /// RLIMIT_FSIZE.
     pub(crate) size_limit: u64,
-    /// Bytes that the caller's memory takes from a socket: a message that reaches beyond stays there.
+    /// Bytes that the caller's memory takes from a socket: a message that reaches beyond stays
+    /// there.
     pub(crate) reach: usize,
     /// Signal that the caller gets although part of the work is done: the rest has failed.
     pub(crate) late_signal: Option<i32>,

@@ -83,14 +83,14 @@ impl Kernel {
         let device = |kernel: &Kernel, ino| kernel.fs.node(ino).dev;
         let mut options = String::new();
         let mut owner = self.task().cred.user_ns.id;
-        let mut flags = flags;
+        let mut read_only = flags & MS_RDONLY != 0;
         let (kind, root, device) = match kind {
             b"tmpfs" | b"ramfs" => {
                 let ramfs = kind == b"ramfs";
                 let cred = &self.task().cred;
                 let given = Options::parse(data, ramfs, cred)?;
                 let top = given.top(ramfs, cred);
-                flags |= if given.read_only { MS_RDONLY } else { 0 };
+                read_only |= given.read_only;
                 let (root, device, shown) = self.fs.make_tmpfs(Some(&given).filter(|_| !ramfs), top, now);
                 options = if ramfs { given.shown_of_ramfs() } else { shown };
                 (if ramfs { "ramfs" } else { "tmpfs" }, root, device)
@@ -136,7 +136,7 @@ impl Kernel {
             self.fs.drop_tmpfs(root);
         }
         if done.is_ok() && matches!(kind, "tmpfs" | "ramfs") {
-            self.fs.mounts.set_read_only(made, flags & MS_RDONLY != 0);
+            self.fs.mounts.set_read_only(made, read_only);
         }
         done.map(|_| ())
     }
@@ -222,8 +222,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Changes the flags of a mount and the bounds of its tmpfs, MS_REMOUNT; EINVAL, EBUSY, and EPERM
-    /// for flags that are locked.
+    /// Changes the flags of a mount and the bounds of its tmpfs, MS_REMOUNT; EINVAL, EBUSY, and
+    /// EPERM for flags that are locked.
     pub(crate) fn mount_remount(
         &mut self,
         target: At,
@@ -244,7 +244,9 @@ impl Kernel {
         let of = |id: MountId| self.fs.mounts.get(id).is_some_and(|mount| whole && mount.device == device);
         let held = self.fs.mounts.flags(target.mount);
         let mut writers = self.files.writers().filter(|id| *id == target.mount || of(*id));
-        if new & !held & MS_RDONLY != 0 && writers.next().is_some() {
+        let read_only = flags & MS_RDONLY != 0 || given.as_ref().is_some_and(|given| given.read_only);
+        let loses = new & MS_RDONLY != 0 || whole && read_only;
+        if loses && held & MS_RDONLY == 0 && writers.next().is_some() {
             return Err(Errno::EBUSY);
         }
         drop(writers);
@@ -257,7 +259,7 @@ impl Kernel {
             mount.flags = new;
         }
         if whole {
-            self.fs.mounts.set_read_only(device, flags & MS_RDONLY != 0);
+            self.fs.mounts.set_read_only(device, read_only);
         }
         Ok(())
     }

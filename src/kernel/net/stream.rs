@@ -271,8 +271,8 @@ impl Net {
     }
 
     /// Takes bytes out of the queue; none if it is empty. Bytes of different senders are not mixed
-    /// where the receiver wants to know them, and those behind descriptors wait. A message that cannot be
-    /// stored stays, as all behind it do; EFAULT if it is the first.
+    /// where the receiver wants to know them, and those behind descriptors wait. A message that
+    /// cannot be stored stays, as all behind it do; EFAULT if it is the first.
     fn take_bytes(
         &mut self,
         id: SockId,

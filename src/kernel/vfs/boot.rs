@@ -100,8 +100,8 @@ impl FileSystem {
         }
     }
 
-    /// The top of a new tmpfs, its device, and the options that are shown; without options that of a
-    /// ramfs, which nothing bounds.
+    /// The top of a new tmpfs, its device, and the options that are shown; without options that of
+    /// a ramfs, which nothing bounds.
     pub(crate) fn make_tmpfs(
         &mut self,
         options: Option<&Options>,

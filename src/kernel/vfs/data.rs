@@ -85,8 +85,8 @@ impl FileSystem {
     }
 
     /// Makes a file ready for a change of its bytes, which every mapping of it has to show: those
-    /// made of its bytes as they were become mappings of its object. On a tmpfs with a bound the bytes
-    /// are an object from the first change on, so that all pages are counted in one place.
+    /// made of its bytes as they were become mappings of its object. On a tmpfs with a bound the
+    /// bytes are an object from the first change on, so that all pages are counted in one place.
     fn begin_change(&mut self, ino: Ino, mem: &mut dyn GuestMemory) -> Result<(), Errno> {
         let bounded = self.tmpfs.bounds(self.node(ino).dev);
         if !bounded && self.viewed_file(ino, mem).is_none() {
