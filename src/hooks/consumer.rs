@@ -217,8 +217,8 @@ impl Consumer {
         self.consume_words(words, plans, None)
     }
 
-    /// Consumes a buffer, and what was counted with it. The simulation of the current account may be
-    /// put off until [`Self::recall`]. Returns the number of instructions.
+    /// Consumes a buffer, and what was counted with it. The simulation of the current account may
+    /// be put off until [`Self::recall`]. Returns the number of instructions.
     pub(super) fn consume_buffer(&mut self, full: &Arc<Full>, deferred: Option<&Deferred>) -> u64 {
         let deferral = deferred.map(|to| Deferral { to, full });
         let instructions = self.consume_words(full.records(), &full.plans, deferral);

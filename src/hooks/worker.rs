@@ -45,7 +45,7 @@ enum End {
     Inline(Vec<Consumer>),
     Threads {
         workers: Vec<Worker>,
-        /// What comes back, and the way by which it does.
+        /// Messages of the consumers, and the way by which they come.
         back: Receiver<Back>,
         home: Sender<Back>,
         /// Buffers that have not come back.

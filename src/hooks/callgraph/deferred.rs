@@ -58,7 +58,7 @@ const AT_ONCE: usize = 16;
 
 /// Simulation that is put off, of one account at a time.
 pub(in crate::hooks) struct Deferred {
-    /// What simulates, while it is here. It is locked before the queue.
+    /// The simulators, while they are lent. They are locked before the queue.
     lent: Mutex<Option<(Part, Simulation)>>,
     queue: Mutex<Queue>,
     /// Asks the recorder for help.

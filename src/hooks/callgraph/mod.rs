@@ -2,8 +2,9 @@
 //! date block by block. [`facts`] has what a plan says of calls, [`stack_pointer`] finds the stack
 //! pointer in a record, [`flow`] follows the records of a [`batch`] with a [`walker`] on the stack,
 //! [`ledger`] has the references that follow it in the [`sums`] of arcs, [`misses`] what the
-//! simulators add, which may be [`deferred`], [`tracker`] the stacks of an account, [`graph`] contexts and arcs, [`costs`]
-//! what is taken out of it, and [`dumps`] the parts that were made of that.
+//! simulators add, which may be [`deferred`], [`tracker`] the stacks of an account, [`graph`]
+//! contexts and arcs, [`costs`] what is taken out of it, and [`dumps`] the parts that were made of
+//! that.
 
 pub(crate) mod batch;
 pub(crate) mod costs;
