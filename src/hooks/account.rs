@@ -319,8 +319,8 @@ impl Account {
     }
 
     /// Walks records to the first whose plan is not known. Returns the number of their instructions
-    /// and the words that are left.
-    /// Where there is a call graph, simulation may be put off until [`Self::recall`].
+    /// and the words that are left. Where there is a call graph, simulation may be put off until
+    /// [`Self::recall`].
     pub(super) fn walk<'w>(
         &mut self,
         words: &'w [u64],

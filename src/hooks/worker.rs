@@ -54,21 +54,21 @@ enum End {
     },
 }
 
-/// Waits for a message of the consumers, and does some of what they have put off meanwhile. `None`
-/// if a consumer has panicked.
-fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<Back> {
+/// Waits for a buffer to come back, with the number of its instructions, and does some of what the
+/// consumers have put off meanwhile. `None` if a consumer has panicked, which is reported when it
+/// is joined.
+fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<(Box<[u64]>, u64)> {
     loop {
-        if let Ok(message) = back.try_recv() {
-            return Some(message);
-        }
-        let deferred = workers.iter().filter_map(|worker| worker.deferred.as_ref());
-        if deferred.filter(|deferred| deferred.help()).count() > 0 {
-            continue;
-        }
-        match back.recv_timeout(PATIENCE) {
-            Ok(message) => return Some(message),
-            Err(_) if workers.iter().any(|worker| worker.thread.is_finished()) => return None,
-            Err(_) => {}
+        let message = back.try_recv().ok().or_else(|| {
+            let deferred = workers.iter().filter_map(|worker| worker.deferred.as_ref());
+            let helped = deferred.filter(|deferred| deferred.help()).count() > 0;
+            if helped { None } else { back.recv_timeout(PATIENCE).ok() }
+        });
+        match message {
+            Some(Back::Empty(words, instructions)) => return Some((words, instructions)),
+            Some(Back::Behind) => {}
+            None if workers.iter().any(|worker| worker.thread.is_finished()) => return None,
+            None => {}
         }
     }
 }
@@ -153,18 +153,10 @@ impl Link {
                     *made += 1;
                     return new_buffer();
                 }
-                loop {
-                    match receive(workers, back) {
-                        Some(Back::Empty(words, instructions)) => {
-                            *out -= 1;
-                            self.instructions += instructions;
-                            return words;
-                        }
-                        Some(Back::Behind) => {}
-                        // Reported when it is joined.
-                        None => return new_buffer(),
-                    }
-                }
+                let Some((words, instructions)) = receive(workers, back) else { return new_buffer() };
+                *out -= 1;
+                self.instructions += instructions;
+                words
             }
             End::Inline(_) => new_buffer(),
         }
@@ -216,15 +208,10 @@ impl Link {
     pub(crate) fn instructions(&mut self) -> u64 {
         if let End::Threads { workers, back, out, .. } = &mut self.end {
             while *out > 0 {
-                match receive(workers, back) {
-                    Some(Back::Empty(words, instructions)) => {
-                        *out -= 1;
-                        self.instructions += instructions;
-                        self.free.push(words);
-                    }
-                    Some(Back::Behind) => {}
-                    None => break,
-                }
+                let Some((words, instructions)) = receive(workers, back) else { break };
+                *out -= 1;
+                self.instructions += instructions;
+                self.free.push(words);
             }
         }
         self.instructions
