@@ -137,24 +137,40 @@ pub(super) struct Log {
     pub(super) record: u32,
     /// Records, kinds of accesses that missed the first level, and whether they missed LL.
     pub(super) below: Vec<(u32, Kind, bool)>,
-    /// Records, and whether it was an indirect branch that was mispredicted.
-    pub(super) mispredicted: Vec<(u32, bool)>,
+    /// Records, and whether it was an indirect branch that was mispredicted; room for more behind.
+    mispredicted: Vec<(u32, bool)>,
+    /// Number of those.
+    mispredictions: usize,
 }
+
+/// Mispredictions that a log makes room for when it has none.
+const LOG_ROOM: usize = 1 << 10;
 
 impl Log {
     /// Notes a branch if it was mispredicted.
     #[inline(always)]
     pub(super) fn mispredicted<const LOG: bool>(&mut self, ends: Ends, missed: bool) {
-        if LOG && missed {
-            self.mispredicted.push((self.record, ends == Ends::Indirect));
+        if !LOG {
+            return;
         }
+        if self.mispredictions == self.mispredicted.len() {
+            self.mispredicted.resize(self.mispredictions + LOG_ROOM, (0, false));
+        }
+        // Written in any case: the host's CPU would mispredict whether as often as the guest does.
+        self.mispredicted[self.mispredictions] = (self.record, ends == Ends::Indirect);
+        self.mispredictions += usize::from(missed);
+    }
+
+    /// Records, and whether it was an indirect branch that was mispredicted, in order.
+    pub(super) fn mispredictions(&self) -> &[(u32, bool)] {
+        self.mispredicted.get(..self.mispredictions).unwrap_or_default()
     }
 
     /// Begins again.
     pub(super) fn clear(&mut self) {
         self.record = 0;
         self.below.clear();
-        self.mispredicted.clear();
+        self.mispredictions = 0;
     }
 }
 

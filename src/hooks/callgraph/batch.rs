@@ -39,10 +39,12 @@ pub(super) enum Event {
 }
 
 /// Records that have been followed, but not simulated.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Batch {
-    /// Blocks by record.
-    blocks: Vec<BlockId>,
+    /// Blocks by record, with room for as many as there can be.
+    blocks: Box<[BlockId]>,
+    /// Number of records.
+    records: usize,
     /// Events: the number of the record after each, from 1 on, and an arc with [`PUSH`] or
     /// [`POP`], a block with [`SKIP`], or the place among the others. Two numbers, as an
     /// enumeration would be written in pieces and read whole, which the host's CPU has to wait for.
@@ -63,29 +65,51 @@ pub(super) const POP: u32 = 2 << 30;
 pub(super) const SKIP: u32 = 3 << 30;
 
 /// Most records of a batch: few enough for the host's caches.
-const MOST_RECORDS: usize = 1 << 10;
+pub(super) const MOST_RECORDS: usize = 1 << 10;
+
+impl Default for Batch {
+    fn default() -> Batch {
+        let blocks = vec![0; MOST_RECORDS].into();
+        Batch { blocks, records: 0, events: Vec::new(), others: Vec::new() }
+    }
+}
 
 impl Batch {
     /// Records that it still takes.
     pub(super) fn room(&self) -> usize {
-        MOST_RECORDS.saturating_sub(self.blocks.len())
+        self.blocks.len().saturating_sub(self.records)
     }
 
     /// The blocks of its records.
     pub(super) fn blocks(&self) -> &[BlockId] {
-        &self.blocks
+        self.blocks.get(..self.records).unwrap_or_default()
     }
 
-    /// Adds a record.
+    /// Adds a record, if there is room.
     #[inline(always)]
     pub(super) fn add(&mut self, block: BlockId) {
-        self.blocks.push(block);
+        if let Some(place) = self.blocks.get_mut(self.records) {
+            *place = block;
+            self.records += 1;
+        }
+    }
+
+    /// Places for further records, to be [`Self::fill`]ed.
+    #[inline(always)]
+    pub(super) fn places(&mut self) -> &mut [BlockId] {
+        self.blocks.get_mut(self.records..).unwrap_or_default()
+    }
+
+    /// Takes so many places for records.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, places: usize) {
+        self.records += places;
     }
 
     /// Notes an event of an arc before the next record.
     #[inline(always)]
     pub(super) fn note(&mut self, event: u32) {
-        self.events.push([self.blocks.len() as u32 + 1, event]);
+        self.events.push([self.records as u32 + 1, event]);
     }
 
     /// Notes another event before the next record.
@@ -97,7 +121,7 @@ impl Batch {
 
     /// Empties it.
     pub(super) fn clear(&mut self) {
-        self.blocks.clear();
+        self.records = 0;
         self.events.clear();
         self.others.clear();
     }

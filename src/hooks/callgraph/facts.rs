@@ -5,7 +5,7 @@ use iced_x86::{FlowControl, Instruction, Mnemonic};
 use crate::hooks::callgraph::stack_pointer::StackPointer;
 
 /// Kinds of sections between which a jump is a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Section {
     /// Any other, or none.
     #[default]

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use crate::hooks::callgraph::batch::Batch;
+use crate::hooks::callgraph::batch::{Batch, MOST_RECORDS};
 use crate::hooks::callgraph::costs::BlockId;
 use crate::hooks::callgraph::dumps::Demands;
 use crate::hooks::callgraph::graph::Graph;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::control::Control;
 use crate::hooks::plan::Plan;
-use crate::hooks::record::Header;
+use crate::hooks::record::{Header, MAX_BLOCK};
 
 /// Stack, graph and references.
 #[derive(Clone, Debug)]
@@ -75,6 +75,16 @@ impl Flow {
         self.rules.dump_every > 0 && self.since_dump >= self.rules.dump_every
     }
 
+    /// Number of records that costs are not dumped before, of those that go to a batch.
+    fn until_dump(&self) -> usize {
+        let instructions = self.rules.dump_every.saturating_sub(self.since_dump);
+        match self.rules.dump_every {
+            0 => MOST_RECORDS,
+            _ if instructions > MOST_RECORDS as u64 * MAX_BLOCK => MOST_RECORDS,
+            _ => usize::from(instructions > 0),
+        }
+    }
+
     /// Follows records, and adds them to the batch. Returns the number of their instructions, the
     /// words that are left, and the reason why it ends.
     #[inline(never)]
@@ -86,29 +96,21 @@ impl Flow {
     ) -> (u64, &'w [u64], Stop) {
         let mut instructions = 0;
         let stop = loop {
-            if self.rules.dump_every == 0 {
-                let (stayed, rest) = self.walker(batch).stay(words);
-                (instructions, words) = (instructions + stayed, rest);
-            }
+            let most = self.until_dump();
+            let (usual, rest) = self.walker(batch).go_on(words, most);
+            (instructions, words) = (instructions + usual, rest);
+            self.since_dump += usual;
             let Some(&word) = words.first().filter(|_| batch.room() > 0) else { break Stop::Full };
             let header = Header::of(word);
             let Some((record, next)) = words.split_at_checked(1 + header.slots) else { break Stop::Control };
-            let dumps = self.dumps();
-            let follows = if dumps { None } else { self.walker(batch).follow(header.plan) };
-            let (block, collects) = match follows {
-                Some(block) => (block, true),
-                None => {
-                    let plan = plans.get(header.plan.0 as usize).filter(|_| !Control::is(header));
-                    let Some(plan) = plan else { break Stop::Control };
-                    let facts = plan.calls.as_ref().filter(|_| header.instructions > 0 && !dumps);
-                    let Some(facts) = facts else { break Stop::Special { pc: plan.pc } };
-                    let (block, collects) = self.walker(batch).begin((header.plan, plan), facts);
-                    if !self.demands.is_empty() || self.graph.blocks.len() > self.numbered {
-                        break Stop::Begun { pc: plan.pc, block, collects };
-                    }
-                    (block, collects)
-                }
-            };
+            let plan = plans.get(header.plan.0 as usize).filter(|_| !Control::is(header));
+            let Some(plan) = plan else { break Stop::Control };
+            let facts = plan.calls.as_ref().filter(|_| header.instructions > 0 && !self.dumps());
+            let Some(facts) = facts else { break Stop::Special { pc: plan.pc } };
+            let (block, collects) = self.walker(batch).begin((header.plan, plan), facts);
+            if !self.demands.is_empty() || self.graph.blocks.len() > self.numbered {
+                break Stop::Begun { pc: plan.pc, block, collects };
+            }
             words = next;
             instructions += header.instructions;
             self.pass(batch, (block, collects), header, record.get(1..).unwrap_or_default());
@@ -118,7 +120,6 @@ impl Flow {
     }
 
     /// Passes the record of a block that control has been followed to.
-    #[inline(always)]
     pub(super) fn pass(
         &mut self,
         batch: &mut Batch,
@@ -127,8 +128,13 @@ impl Flow {
         slots: &[u64],
     ) {
         self.since_dump += header.instructions;
-        let Some(step) = self.graph.step(block) else { return };
-        self.thread.step(step.sp, slots);
+        let Graph { steps, blocks, .. } = &self.graph;
+        let (Some(step), Some(facts)) =
+            (steps.get(block as usize), blocks.get(block as usize).map(|block| &block.facts))
+        else {
+            return;
+        };
+        self.thread.step(facts.sp, slots);
         batch.add(block);
         if collects {
             let unusual = if step.varies { self.graph.unusual(block, slots) } else { None };

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use crate::hooks::callgraph::costs::{
     ArcId, BlockId, CallCosts, ContextId, CostedCall, CostedContext, CostedJump, Disorder,
 };
-use crate::hooks::callgraph::facts::{Actions, Apart, CallFacts, CodePlace, Jump, Leave};
+use crate::hooks::callgraph::facts::{Actions, Apart, CallFacts, CodePlace, Jump, Leave, Section};
 use crate::hooks::callgraph::misses::Misses;
-use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::callgraph::sums::{RecordReferences, References, counts_of};
+use crate::hooks::callgraph::step::{Step, Varying, Way};
+use crate::hooks::callgraph::sums::{Packed, References, counts_of};
 use crate::hooks::counts::Counts;
 use crate::hooks::plan::{MappingId, Plan, PlannedInsn};
 use crate::hooks::plan_index::PlanIndex;
@@ -47,67 +47,11 @@ impl Block {
     }
 }
 
-/// Part of a block that is needed for every record, one cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Step {
-    pub(super) plan: PlanId,
-    pub(super) context: ContextId,
-    /// The block that came after it last, which is mostly the next one too.
-    pub(super) next: BlockId,
-    /// Another one that came after it, also by [`Way::Stays`]; or the same.
-    pub(super) other: BlockId,
-    /// The block that came last after the return of its call.
-    pub(super) returned: BlockId,
-    /// The last arc from it.
-    pub(super) arc: ArcId,
-    pub(super) way: Way,
-    pub(super) skipped: bool,
-    /// Entering and leaving its function does nothing to the costs.
-    pub(super) is_plain: bool,
-    /// A record does not always reference the same.
-    pub(super) varies: bool,
-    /// References of every record.
-    pub(super) references: RecordReferences,
-    pub(super) sp: StackPointer,
-    /// Level of recursion, from 0 on.
-    pub(super) recursion: u32,
-}
-
-const _: () = assert!(size_of::<Step>() == 64);
-
-/// References of a repeated string instruction, which may not iterate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Varying {
-    /// The slot that is 0 then.
-    pub(super) slot: u16,
-    /// The references of its block then.
-    pub(super) at_zero: RecordReferences,
-}
-
-/// The way that control took from a block the last time, if it can be taken again after a short
-/// look. None but returns pops calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Any other.
-    Other,
-    /// A jump that was no call.
-    Stays,
-    /// A call instruction.
-    Calls,
-    /// A jump that was a call.
-    Jumps,
-    /// A call that is skipped.
-    Skips,
-    /// A return: this is so of every block that ends with one.
-    Returns,
-}
-
 /// A block that remembers what came after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Hint {
-    /// Right after it.
-    After(BlockId),
+    /// Right after it, where it is called.
+    Called(BlockId),
     /// After its call has returned.
     Returned(BlockId),
 }
@@ -129,8 +73,6 @@ pub(super) const UNSEEN: u32 = 1 << 31;
 pub(super) struct CallArc {
     pub(super) from: u32,
     pub(super) to: BlockId,
-    /// Address that the calls return to; 0 for jumps.
-    pub(super) returns_to: u64,
     pub(super) calls: u64,
     /// Inclusive references, less those before the calls that have not returned.
     pub(super) references: References,
@@ -156,7 +98,10 @@ impl Disorder {
 pub(super) struct Graph {
     pub(super) blocks: Vec<Block>,
     /// By block.
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
+    /// By plan, the block of it that came last.
+    pub(super) here: Vec<BlockId>,
+    groups: FxHashMap<(ContextId, u32, Section, u32, bool), u32>,
     by_plan: FxHashMap<(PlanId, ContextId, u32, bool), BlockId>,
     /// Functions, by object and address, and the code where each was first entered; with their
     /// callers if those are told apart.
@@ -177,10 +122,10 @@ pub(super) struct Graph {
     /// Twins by block.
     uncollected: FxHashMap<BlockId, BlockId>,
     unseen: Vec<Unseen>,
-    /// References of what the calls of a block skip.
-    skipped: FxHashMap<BlockId, References>,
+    /// References of what the calls of a block skip, by block.
+    pub(super) skipped: Vec<References>,
     /// By block that does not always reference the same.
-    varying: FxHashMap<BlockId, Varying>,
+    pub(super) varying: FxHashMap<BlockId, Varying>,
     /// Times that a jump led from one block to another, if that is collected.
     jumps: FxHashMap<(BlockId, BlockId), u64>,
     pub(super) disorder: Disorder,
@@ -211,13 +156,7 @@ impl Graph {
         (self.blocks.len() * of_block + self.arcs.len() * of_arc) as u64
     }
 
-    /// Parts of all blocks that are needed for every record.
-    #[inline(always)]
-    pub(super) fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-
-    /// That of one block.
+    /// The part of a block that is needed for every record.
     #[inline(always)]
     pub(super) fn step(&self, block: BlockId) -> Option<&Step> {
         self.steps.get(block as usize)
@@ -225,15 +164,9 @@ impl Graph {
 
     /// Sets what the records of a block reference, and where that varies, the slot that is 0 where
     /// they reference something else.
-    pub(super) fn set_references(
-        &mut self,
-        block: BlockId,
-        usual: RecordReferences,
-        varying: Option<Varying>,
-    ) {
+    pub(super) fn set_references(&mut self, block: BlockId, usual: Packed, varying: Option<Varying>) {
         if let Some(step) = self.steps.get_mut(block as usize) {
-            step.varies = varying.is_some();
-            step.references = usual;
+            step.set_references(usual, varying.is_some());
         }
         if let Some(varying) = varying {
             self.varying.insert(block, varying);
@@ -241,24 +174,25 @@ impl Graph {
     }
 
     /// References of a record of a block with these slots, if they are not the usual ones.
-    pub(super) fn unusual(&self, block: BlockId, slots: &[u64]) -> Option<&RecordReferences> {
-        let Varying { slot, at_zero } = self.varying.get(&block)?;
-        slots.get(usize::from(*slot)).is_none_or(|&address| address == 0).then_some(at_zero)
+    pub(super) fn unusual(&self, block: BlockId, slots: &[u64]) -> Option<&Packed> {
+        self.varying.get(&block)?.unusual(slots)
     }
 
-    /// Notes the way that control took from a block, unless it ends with a return.
+    /// Notes the way in which a block has called.
     pub(super) fn set_way(&mut self, block: BlockId, way: Way) {
-        if let Some(step) = self.steps.get_mut(block as usize).filter(|step| step.way != Way::Returns) {
+        if let Some(step) = self.steps.get_mut(block as usize) {
             step.way = way;
-            if way != Way::Stays {
-                step.other = step.next;
-            }
         }
+    }
+
+    /// Address that the call of a block returns to; 0 if there is none.
+    pub(super) fn returns_to(&self, block: u32) -> u64 {
+        self.blocks.get(block as usize).map_or(0, Block::returns_to)
     }
 
     fn hinted(&self, hint: Option<Hint>) -> Option<BlockId> {
         match hint? {
-            Hint::After(last) => self.steps.get(last as usize).map(|step| step.next),
+            Hint::Called(last) => self.steps.get(last as usize).map(|step| step.called),
             Hint::Returned(caller) => self.steps.get(caller as usize).map(|step| step.returned),
         }
     }
@@ -275,18 +209,16 @@ impl Graph {
         let is_it = |block: &Block| {
             (block.plan, block.context, block.recursion, block.skipped) == (id, context, recursion, skipped)
         };
-        let hinted = self.hinted(hint);
+        let here = self.here.get(id.0 as usize).copied();
+        let hinted = self.hinted(hint).or(here);
         let block = match hinted.filter(|&hinted| self.blocks.get(hinted as usize).is_some_and(is_it)) {
             Some(block) => block,
             None => self.find_block((id, plan), (context, recursion), skipped),
         };
         match hint {
-            Some(Hint::After(last)) => {
-                if let Some(step) = self.steps.get_mut(last as usize)
-                    && step.next != block
-                {
-                    step.other = if step.way == Way::Stays { step.next } else { block };
-                    step.next = block;
+            Some(Hint::Called(last)) => {
+                if let Some(step) = self.steps.get_mut(last as usize) {
+                    step.called = block;
                 }
             }
             Some(Hint::Returned(caller)) => {
@@ -295,6 +227,13 @@ impl Graph {
                 }
             }
             None => {}
+        }
+        if here != Some(block) {
+            let plan = id.0 as usize;
+            if plan >= self.here.len() {
+                self.here.resize(plan + 1, BlockId::MAX);
+            }
+            self.here[plan] = block;
         }
         block
     }
@@ -336,21 +275,11 @@ impl Graph {
 
     fn add_block(&mut self, block: Block) {
         let own = self.blocks.len() as BlockId;
-        self.steps.push(Step {
-            plan: block.plan,
-            context: block.context,
-            next: own,
-            other: own,
-            returned: own,
-            arc: 0,
-            way: if block.facts.leave == Leave::Return { Way::Returns } else { Way::Other },
-            skipped: block.skipped,
-            is_plain: block.facts.place.actions == Actions::default(),
-            varies: true,
-            references: RecordReferences::default(),
-            sp: block.facts.sp,
-            recursion: block.recursion,
-        });
+        let Block { plan, context, recursion, skipped, .. } = block;
+        let CodePlace { section, object, .. } = block.facts.place;
+        let new = self.groups.len() as u32;
+        let group = *self.groups.entry((context, recursion, section, object, skipped)).or_insert(new);
+        self.steps.push(Step::new(own, (plan, context, recursion), &block.facts, (group, skipped)));
         self.blocks.push(block);
     }
 
@@ -439,8 +368,7 @@ impl Graph {
             let caller = blocks.get(from as usize);
             let is_separated = |from: &Block| from.recursion > 0 || chains.contains_key(&from.context);
             *separated += usize::from(caller.is_some_and(is_separated));
-            let returns_to = blocks.get(from as usize).map_or(0, Block::returns_to);
-            arcs.push(CallArc { from, to, returns_to, calls: 0, references: References::default() });
+            arcs.push(CallArc { from, to, calls: 0, references: References::default() });
             arcs.len() as ArcId - 1
         });
         if let Some(step) = self.steps.get_mut(from as usize) {
@@ -478,10 +406,18 @@ impl Graph {
     /// Adds to what the calls of a block skip; the references of all are `now` and were `before`.
     pub(super) fn skip(&mut self, block: BlockId, now: &References, before: &References) {
         if now.instructions() != before.instructions() {
-            let skipped = self.skipped.entry(block).or_default();
+            let skipped = self.skipped_by(block);
             skipped.add(now, 1);
             skipped.subtract(before);
         }
+    }
+
+    fn skipped_by(&mut self, block: BlockId) -> &mut References {
+        let at = block as usize;
+        if at >= self.skipped.len() {
+            self.skipped.resize(at + 1, References::default());
+        }
+        &mut self.skipped[at]
     }
 
     /// Sets all costs and numbers of calls to zero.
@@ -531,8 +467,8 @@ impl Graph {
                     |(insn, counts): (&PlannedInsn, &Counts)| (context, mapping_of(block), insn.pc, *counts);
                 lines.extend(insns.iter().zip(counts).map(line));
             }
-            // Also where there is nothing, so that each consumer has the same lines.
-            if let Some(references) = self.skipped.get(&id) {
+            let skipped = self.skipped.get(id as usize);
+            if let Some(references) = skipped.filter(|skipped| skipped.instructions() != 0) {
                 let (mapping, pc) = site(block, true);
                 lines.push((context, mapping, pc, counts_of(references, &misses.skipped(id))));
             }

@@ -3,8 +3,9 @@
 //! each return adds to it.
 
 use crate::hooks::callgraph::batch::{Batch, Change, Event, POP, PUSH, SKIP, Spending};
+use crate::hooks::callgraph::costs::BlockId;
 use crate::hooks::callgraph::graph::Graph;
-use crate::hooks::callgraph::sums::{Growing, Recent, RecordReferences, References};
+use crate::hooks::callgraph::sums::{Growing, Packed, References};
 
 /// References of a thread.
 #[derive(Clone, Debug)]
@@ -39,14 +40,27 @@ impl Ledger {
 
     /// Adds the references of a record that is collected.
     #[inline(always)]
-    pub(super) fn refer(&mut self, record: &RecordReferences) {
+    pub(super) fn refer(&mut self, record: &Packed) {
         self.references.recent.add(record);
     }
 
-    /// The sum that records add to, for a loop that keeps it in registers.
+    /// References of the thread, for a loop that adds to them itself.
     #[inline(always)]
-    pub(super) fn recent(&mut self) -> &mut Recent {
-        &mut self.references.recent
+    pub(super) fn references(&mut self) -> &mut Growing {
+        &mut self.references
+    }
+
+    /// Charges the call that is skipped with what was spent since it began.
+    pub(super) fn charge_skipped(&mut self, graph: &mut Graph) {
+        if let Some(block) = self.spending.skipped {
+            graph.skip(block, &self.references.now(), &self.skips_since);
+        }
+        self.go_on_skipping(self.spending.skipped);
+    }
+
+    /// Goes on with a call of the block `skipped`, if there is one, that was charged so far.
+    pub(super) fn go_on_skipping(&mut self, skipped: Option<BlockId>) {
+        (self.spending.skipped, self.skips_since) = (skipped, self.references.now());
     }
 
     /// Changes the stack before the next record; `spending` is as it is from there on.

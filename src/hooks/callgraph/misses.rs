@@ -81,7 +81,7 @@ impl MissLedger {
 
     /// Settles a batch, of which the simulators have this log. Both are empty afterwards.
     pub(super) fn settle(&mut self, batch: &mut Batch, log: &mut Log, misses: &mut Misses) {
-        let (mut below, mut mispredicted) = (&log.below[..], &log.mispredicted[..]);
+        let (mut below, mut mispredicted) = (&log.below[..], log.mispredictions());
         let mut miss = |ledger: &mut MissLedger, misses: &mut Misses, before: u32| {
             while let Some((&(_, kind, ll), rest)) = below.split_first().filter(|(next, _)| next.0 < before) {
                 below = rest;
@@ -93,9 +93,15 @@ impl MissLedger {
                 mispredicted = rest;
                 ledger.miss(misses, |missed| missed.mispredict(indirect));
             }
+            let below = below.first().map_or(u32::MAX, |next| next.0);
+            below.min(mispredicted.first().map_or(u32::MAX, |next| next.0))
         };
+        // The record of the next miss.
+        let mut next = miss(self, misses, 0);
         for &[before, event] in &batch.events {
-            miss(self, misses, before);
+            if next < before {
+                next = miss(self, misses, before);
+            }
             match event & KIND {
                 PUSH => {
                     self.begun.push(event & !KIND);

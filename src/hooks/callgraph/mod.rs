@@ -3,8 +3,8 @@
 //! pointer in a record, [`flow`] follows the records of a [`batch`] with a [`walker`] on the stack,
 //! [`ledger`] has the references that follow it in the [`sums`] of arcs, [`misses`] what the
 //! simulators add, which may be [`deferred`], [`tracker`] the stacks of an account, [`graph`]
-//! contexts and arcs, [`costs`] what is taken out of it, and [`dumps`] the parts that were made of
-//! that.
+//! contexts, blocks with what each record needs of them ([`step`]) and arcs, [`costs`] what is taken
+//! out of it, and [`dumps`] the parts that were made of that.
 
 pub(crate) mod batch;
 pub(crate) mod costs;
@@ -16,6 +16,7 @@ pub(crate) mod graph;
 pub(crate) mod ledger;
 pub(crate) mod misses;
 pub(crate) mod stack_pointer;
+pub(crate) mod step;
 pub(crate) mod sums;
 pub(crate) mod tracker;
 pub(crate) mod walker;

@@ -1,16 +1,44 @@
 //! Sums of costs that calls are charged with.
 
+use crate::hooks::callgraph::batch::MOST_RECORDS;
 use crate::hooks::counts::{Counts, Kind, Misses};
+use crate::hooks::record::{MAX_BLOCK, MAX_RECORD};
 
-/// References of a record: Ir, Dr, Dw, Bc, Bi.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RecordReferences([u16; 8]);
+/// References of the records of a batch, or of one record: Ir and Dr in 32 bits each, and Dw, Bc and
+/// Bi in 28, 24 and 12.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Packed([u64; 2]);
 
-impl RecordReferences {
-    /// Those of some counts.
-    pub(super) fn of(counts: &Counts) -> RecordReferences {
+// A record has at most two branches an instruction, a word for each access, and one indirect jump.
+const _: () = assert!(MOST_RECORDS as u64 * MAX_BLOCK * 2 < 1 << 24);
+const _: () = assert!(MOST_RECORDS * MAX_RECORD < 1 << 28);
+const _: () = assert!(MOST_RECORDS * 2 < 1 << 12);
+
+impl Packed {
+    /// Those of a record with these counts.
+    pub(super) fn of(counts: &Counts) -> Packed {
         let Counts { ir, dr, dw, bc, bi, .. } = *counts;
-        RecordReferences([ir as u16, dr as u16, dw as u16, bc as u16, bi as u16, 0, 0, 0])
+        Packed([ir << 32 | dr, dw << 36 | bc << 12 | bi])
+    }
+
+    /// Adds others.
+    #[inline(always)]
+    pub(super) fn add(&mut self, other: &Packed) {
+        self.0[0] += other.0[0];
+        self.0[1] += other.0[1];
+    }
+
+    /// Those since there were as many as `before`.
+    #[inline(always)]
+    pub(super) fn since(&self, before: &Packed) -> Packed {
+        Packed([self.0[0] - before.0[0], self.0[1] - before.0[1]])
+    }
+
+    /// Ir, Dr, Dw, Bc, Bi.
+    #[inline(always)]
+    fn unpack(&self) -> [u64; 5] {
+        let Packed([fetches, others]) = *self;
+        [fetches >> 32, fetches & 0xffff_ffff, others >> 36, others >> 12 & 0xff_ffff, others & 0xfff]
     }
 }
 
@@ -22,6 +50,14 @@ impl References {
     /// Ir, which is 0 only if all are.
     pub(super) fn instructions(&self) -> u64 {
         self.0[0]
+    }
+
+    /// Adds those of some records.
+    #[inline(always)]
+    pub(super) fn add_recent(&mut self, recent: &Packed) {
+        for (sum, recent) in self.0.iter_mut().zip(recent.unpack()) {
+            *sum = sum.wrapping_add(recent);
+        }
     }
 
     /// Takes those of another sum away.
@@ -41,41 +77,31 @@ impl References {
     }
 }
 
-/// Sum of the references of so few records that it does not overflow.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Recent([u32; 8]);
-
-impl Recent {
-    /// Adds those of a record.
-    #[inline(always)]
-    pub(super) fn add(&mut self, record: &RecordReferences) {
-        for (sum, record) in self.0.iter_mut().zip(record.0) {
-            *sum = sum.wrapping_add(record.into());
-        }
-    }
-}
-
 /// References that grow with each record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Growing {
     /// Those up to the last time that they were settled.
     settled: References,
     /// Those since then.
-    pub(super) recent: Recent,
+    pub(super) recent: Packed,
 }
 
 impl Growing {
     /// All of them.
     #[inline(always)]
     pub(super) fn now(&self) -> References {
-        let mut now = self.settled;
-        for (sum, recent) in now.0.iter_mut().zip(self.recent.0) {
-            *sum = sum.wrapping_add(recent.into());
-        }
-        now
+        self.at(&self.recent)
     }
 
-    /// Makes room for those of another 65,536 records.
+    /// All of them when those since they were settled were as many as `recent`.
+    #[inline(always)]
+    pub(super) fn at(&self, recent: &Packed) -> References {
+        let mut then = self.settled;
+        then.add_recent(recent);
+        then
+    }
+
+    /// Makes room for those of another batch.
     pub(super) fn settle(&mut self) {
         *self = Growing::from(self.now());
     }
@@ -83,7 +109,7 @@ impl Growing {
 
 impl From<References> for Growing {
     fn from(settled: References) -> Growing {
-        Growing { settled, recent: Recent::default() }
+        Growing { settled, recent: Packed::default() }
     }
 }
 

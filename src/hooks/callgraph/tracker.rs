@@ -8,9 +8,9 @@ use crate::hooks::callgraph::costs::{ArcId, BlockId, CallCosts};
 use crate::hooks::callgraph::deferred::{Deferral, Deferred, Simulation, Unsettled};
 use crate::hooks::callgraph::dumps::{Collection, Demand, Demands, Dumps, Trigger};
 use crate::hooks::callgraph::flow::{Flow, Stop};
-use crate::hooks::callgraph::graph::Varying;
 use crate::hooks::callgraph::misses::{MissLedger, Misses};
-use crate::hooks::callgraph::sums::RecordReferences;
+use crate::hooks::callgraph::step::Varying;
+use crate::hooks::callgraph::sums::Packed;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::counts::{Counted, Counts};
 use crate::hooks::executions::Count;
@@ -108,7 +108,7 @@ impl CallTracker {
                     part.leave_last_out();
                 }
                 let index = part.index();
-                let references = |iterates| RecordReferences::of(&index.references(number, iterates));
+                let references = |iterates| Packed::of(&index.references(number, iterates));
                 let varying = index.repeats(number).map(|slot| Varying { slot, at_zero: references(false) });
                 graph.set_references(number as BlockId, references(true), varying);
             }

@@ -8,10 +8,11 @@ use crate::hooks::callgraph::batch::{Batch, Change, Spending};
 use crate::hooks::callgraph::costs::{ArcId, BlockId, ContextId};
 use crate::hooks::callgraph::dumps::{Demand, Demands, Trigger};
 use crate::hooks::callgraph::facts::{Actions, Between, CallFacts, CodePlace, Leave, Section};
-use crate::hooks::callgraph::graph::{Block, Graph, Hint, UNSEEN, Way};
+use crate::hooks::callgraph::graph::{Block, Graph, Hint, UNSEEN};
 use crate::hooks::callgraph::ledger::Ledger;
 use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::callgraph::sums::{Missed, References};
+use crate::hooks::callgraph::step::Way;
+use crate::hooks::callgraph::sums::{Missed, Packed, References};
 use crate::hooks::plan::Plan;
 use crate::hooks::record::PlanId;
 
@@ -47,11 +48,17 @@ pub(crate) const MOST_HANDLERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 
 struct Frame {
     /// `None` if the call is skipped.
     arc: Option<ArcId>,
+    /// Start of the arc, or the block whose call is skipped.
+    from: u32,
+    /// The context that was entered.
+    entered: ContextId,
+    /// Entering and leaving it does nothing to the costs.
+    is_plain: bool,
     /// The stack pointer after the call.
     sp: u64,
-    /// The address that it returns to; 0 for a jump.
-    returns_to: u64,
     times: u64,
+    /// References when it began, while only the short way has been taken.
+    since: Packed,
     /// The state to go back to.
     nonskipped: Option<BlockId>,
     context: Option<ContextId>,
@@ -132,7 +139,6 @@ impl Thread {
     }
 
     /// Goes on behind a block, of which the record has these slots.
-    #[inline(always)]
     pub(super) fn step(&mut self, sp: StackPointer, slots: &[u64]) {
         self.sp = sp.after(self.sp, slots);
     }
@@ -268,31 +274,24 @@ impl Walker<'_> {
             (leave, is_jump) = (Leave::Call, true);
         }
         let mut calls = false;
-        let mut hint = last.map(Hint::After);
-        let mut way = Way::Other;
+        let mut hint = None;
+        let mut stays = false;
         if leave == Leave::Return {
             if self.thread.frames.is_empty() || self.thread.now.depth == 1 {
                 self.underflow(plan, &facts.place);
-            } else if self.thread.frames.iter().all(|frame| frame.returns_to == 0 && frame.sp < sp) {
+            } else if self.thread.frames.iter().all(|frame| self.is_jump(frame) && frame.sp < sp) {
                 // A function that nobody was seen to call jumped to another one before it returns.
                 self.thread.now.block = self.unwind(sp, pops).1.or(last);
                 self.underflow(plan, &facts.place);
             } else {
                 let caller = self.unwind(sp, pops).1;
-                hint = caller.map(Hint::Returned).or(hint);
+                hint = caller.map(Hint::Returned);
             }
         } else if (self.leave_handlers_by_jump(sp), self.unwind(sp, 0).0) == (false, 0) {
             calls = leave == Leave::Call && self.thread.frames.len() < MOST_FRAMES;
             self.graph.disorder.cut += u64::from(leave == Leave::Call && !calls);
-            if leave == Leave::Jump {
-                way = Way::Stays;
-            } else if calls {
-                way = match is_jump {
-                    true if resolver => Way::Other,
-                    true => Way::Jumps,
-                    false => Way::Calls,
-                };
-            }
+            stays = leave == Leave::Jump;
+            hint = last.map(Hint::Called).filter(|_| calls);
             if let Some(top) = self.thread.frames.last().filter(|_| calls && is_jump) {
                 sp = top.sp;
             }
@@ -315,20 +314,22 @@ impl Walker<'_> {
         };
         let block = self.graph.block(hint, (id, plan), (context, recursion), skipped);
         if let Some(last) = last {
-            let jumps = rules.jumps && way == Way::Stays;
-            if jumps {
+            if rules.jumps && stays {
                 self.graph.jump(last, block);
             }
-            let is_plain = facts.place.actions == Actions::default();
-            let way = match way {
-                // A block may be in other contexts than the one that came after it.
-                _ if self.graph.is_full() => Way::Other,
-                Way::Calls if skips => Way::Skips,
-                Way::Calls | Way::Jumps if skips || !is_plain || rules.apart => Way::Other,
-                Way::Stays if jumps || saved.0.is_none() => Way::Other,
-                way => way,
-            };
-            self.graph.set_way(last, way);
+            if calls {
+                let is_usual = facts.place.actions == Actions::default() && !rules.apart && !resolver;
+                self.graph.set_way(
+                    last,
+                    if !is_usual {
+                        Way::Other
+                    } else if skips {
+                        Way::Skips
+                    } else {
+                        Way::Calls
+                    },
+                );
+            }
         }
         if calls {
             let nonskipped = self.thread.now.nonskipped.filter(|_| !skips);
@@ -352,11 +353,16 @@ impl Walker<'_> {
         let mut pops = 0;
         for frame in frames.iter().rev().take_while(|frame| frame.sp == sp) {
             pops += frame.times;
-            if frame.returns_to == pc {
+            if self.graph.returns_to(frame.from) == pc {
                 return pops;
             }
         }
         0
+    }
+
+    /// True if a call was a jump, which returns nowhere.
+    fn is_jump(&self, frame: &Frame) -> bool {
+        self.graph.returns_to(frame.from) == 0
     }
 
     /// Enters a function. Returns its context.
@@ -406,31 +412,32 @@ impl Walker<'_> {
         (context, depth): (Option<ContextId>, u32),
     ) {
         let nonskipped = self.thread.now.nonskipped;
-        let returns_to = self.graph.blocks.get(from as usize).map_or(0, Block::returns_to);
+        let is_jump = self.graph.returns_to(from) == 0;
+        let entered = self.graph.blocks.get(to as usize).map(Block::entered);
+        let (entered, actions) = entered.unwrap_or_default();
+        let is_plain = skips || actions == Actions::default();
         let arc = (!skips).then(|| self.graph.arc(from, to));
         if let Some(id) = arc
             && let Some(arc) = self.graph.arcs.get_mut(id as usize)
         {
             arc.calls += 1;
             self.demands.called(id);
-            if let Some((context, actions)) = self.graph.blocks.get(to as usize).map(Block::entered) {
-                let active = self.active(context);
-                *active = active.saturating_add(1);
-                let is_first = *active == 1;
-                self.thread.now.toggled ^= is_first && actions.toggles;
-                // As Callgrind, which then does not set to zero as well.
-                if is_first && actions.dumps_before {
-                    let trigger = Trigger::Before(self.graph.code(context));
-                    self.demands.add(Demand::Dump(trigger));
-                } else if is_first && actions.zeroes_before {
-                    self.demands.add(Demand::Zero);
-                }
+            let active = self.active(entered);
+            *active = active.saturating_add(1);
+            let is_first = *active == 1;
+            self.thread.now.toggled ^= is_first && actions.toggles;
+            // As Callgrind, which then does not set to zero as well.
+            if is_first && actions.dumps_before {
+                let trigger = Trigger::Before(self.graph.code(entered));
+                self.demands.add(Demand::Dump(trigger));
+            } else if is_first && actions.zeroes_before {
+                self.demands.add(Demand::Zero);
             }
         }
         let same = |top: &&mut Frame| {
             arc.is_some()
-                && (top.arc, top.sp, top.returns_to) == (arc, sp, 0)
-                && returns_to == 0
+                && (top.arc, top.sp) == (arc, sp)
+                && is_jump
                 && (top.nonskipped, top.context, top.depth) == (nonskipped, context, depth)
         };
         let change = match self.thread.frames.last_mut().filter(same) {
@@ -439,7 +446,9 @@ impl Walker<'_> {
                 arc.map_or(Change::None, Change::PushAgain)
             }
             None => {
-                let frame = Frame { arc, sp, returns_to, times: 1, nonskipped, context, depth };
+                let (times, since) = (1, Packed::default());
+                let frame =
+                    Frame { arc, from, entered, is_plain, sp, times, since, nonskipped, context, depth };
                 self.thread.frames.push(frame);
                 match arc {
                     None => Change::None,
@@ -463,18 +472,18 @@ impl Walker<'_> {
             // A handler is left by a jump out of it.
             self.leave_handler();
         }
-        let Frame { arc, times, nonskipped, context, depth, .. } = self.thread.frames.pop()?;
+        let frame = self.thread.frames.pop()?;
+        let Frame { arc, entered, is_plain, times, nonskipped, context, depth, .. } = frame;
         self.thread.now.nonskipped = nonskipped;
         if let Some(arc) = arc {
             (self.thread.now.context, self.thread.now.depth) = (context, depth);
-            let to = self.graph.arcs.get(arc as usize).map(|arc| arc.to as usize);
-            let to = to.and_then(|to| self.graph.blocks.get(to));
-            if let Some((context, actions)) = to.map(Block::entered) {
-                self.deactivate(context, times);
-                let was_last = *self.active(context) == 0;
+            self.deactivate(entered, times);
+            let to = self.graph.arcs.get(arc as usize).filter(|_| !is_plain).map(|arc| arc.to as usize);
+            if let Some((_, actions)) = to.and_then(|to| self.graph.blocks.get(to)).map(Block::entered) {
+                let was_last = *self.active(entered) == 0;
                 self.thread.now.toggled ^= was_last && actions.toggles;
                 if was_last && actions.dumps_after {
-                    let trigger = Trigger::After(self.graph.code(context));
+                    let trigger = Trigger::After(self.graph.code(entered));
                     self.demands.add(Demand::Dump(trigger));
                 }
             }

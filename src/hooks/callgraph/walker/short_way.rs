@@ -1,151 +1,313 @@
-//! The short way from block to block: control goes as it went the last time, which takes a few
-//! comparisons to know. All else is [`Walker::begin`].
+//! The short way from block to block: jumps that are no calls, calls that lead to where they led the
+//! last time, and their returns, each known by a few comparisons. All else is [`Walker::begin`].
 
-use crate::hooks::callgraph::batch::Change;
-use crate::hooks::callgraph::costs::BlockId;
-use crate::hooks::callgraph::graph::{CallArc, Step, Way};
+use rustc_hash::FxHashMap;
+
+use crate::hooks::callgraph::batch::{Batch, POP, PUSH, SKIP};
+use crate::hooks::callgraph::costs::{BlockId, ContextId};
+use crate::hooks::callgraph::facts::Leave;
+use crate::hooks::callgraph::graph::{CallArc, Graph};
+use crate::hooks::callgraph::step::{Step, Varying, Way};
+use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
 use crate::hooks::record::{Header, PlanId};
 
+/// The way so far. A call that begins and returns on it is charged once, when it returns; those that
+/// have not returned at its end are charged then as the ledger has it.
+struct ShortWay<'a> {
+    steps: &'a [Step],
+    here: &'a [BlockId],
+    arcs: &'a mut [CallArc],
+    skipped: &'a mut Vec<References>,
+    varying: &'a FxHashMap<BlockId, Varying>,
+    frames: &'a mut Vec<Frame>,
+    active: &'a mut [u32],
+    batch: &'a mut Batch,
+    spent: &'a Growing,
+    /// Levels of recursion that are told apart.
+    recursions: u32,
+    /// Frames below the handler that runs.
+    bottom: usize,
+    /// The highest stack pointer that is not in what it has interrupted.
+    below_handler: u64,
+    /// The last block.
+    block: BlockId,
+    last: &'a Step,
+    /// The stack pointer behind it.
+    sp: u64,
+    /// The highest stack pointer that leaves no frame.
+    top: u64,
+    /// References since they were settled.
+    recent: Packed,
+    context: ContextId,
+    depth: u32,
+    nonskipped: Option<BlockId>,
+    /// References when skipping began, or was charged.
+    skips_since: Packed,
+    /// Frames from this one on have begun here.
+    begun: usize,
+    instructions: u64,
+}
+
 impl Walker<'_> {
-    /// Follows jumps that are no calls, as far as they go the way that they have gone before, and
-    /// adds their records to the batch. Returns the number of their instructions and the words that
-    /// are left. Many records are such, and all that this needs is in registers.
-    #[inline(always)]
-    pub(in crate::hooks::callgraph) fn stay<'w>(&mut self, words: &'w [u64]) -> (u64, &'w [u64]) {
-        if self.thread.now.toggled == self.rules.collect_at_start {
+    /// Follows control as far as it goes the usual way, and adds at most so many records to the
+    /// batch. Returns the number of their instructions, and the words that are left.
+    pub(in crate::hooks::callgraph) fn go_on<'w>(
+        &mut self,
+        mut words: &'w [u64],
+        most: usize,
+    ) -> (u64, &'w [u64]) {
+        let Walker { rules, graph, thread, batch, .. } = self;
+        let collects = thread.now.toggled != rules.collect_at_start;
+        let may_go = collects && !rules.jumps && !rules.apart && !graph.is_full();
+        let (Some(block), Some(context)) = (thread.now.block, thread.now.context) else { return (0, words) };
+        if !may_go || graph.step(block).is_none() {
             return (0, words);
         }
-        let Thread { now, frames, sp, ledger, .. } = &mut *self.thread;
-        let steps = self.graph.steps();
-        let Some(mut last) = now.block.and_then(|block| steps.get(block as usize)) else { return (0, words) };
-        let top = frames.last().map_or(u64::MAX, |top| top.sp);
-        let highest =
-            top.min(now.interrupts_at.map_or(u64::MAX, |interrupted| interrupted.saturating_sub(1)));
-        let (mut block, mut after, mut instructions, mut rest) = (now.block, *sp, 0, words);
-        let mut recent = *ledger.recent();
-        for _ in 0..self.batch.room() {
-            if last.way != Way::Stays || after > highest {
-                break;
-            }
-            let Some((&word, tail)) = rest.split_first() else { break };
+        let Thread { now, frames, sp, active, ledger, .. } = &mut **thread;
+        let &mut Level { depth, nonskipped, bottom, interrupts_at, .. } = now;
+        ledger.charge_skipped(graph);
+        let spent = ledger.references();
+        let Graph { steps, arcs, here, skipped, varying, .. } = &mut **graph;
+        let Some(last) = steps.get(block as usize) else { return (0, words) };
+        let mut way = ShortWay {
+            steps,
+            here,
+            arcs,
+            skipped,
+            varying,
+            begun: frames.len(),
+            frames,
+            active,
+            batch,
+            spent,
+            recursions: rules.recursions.max(1),
+            bottom,
+            below_handler: interrupts_at.map_or(u64::MAX, |interrupted| interrupted.saturating_sub(1)),
+            block,
+            last,
+            sp: *sp,
+            top: 0,
+            recent: spent.recent,
+            context,
+            depth,
+            nonskipped,
+            skips_since: spent.recent,
+            instructions: 0,
+        };
+        way.find_top();
+        let end = way.batch.room().saturating_sub(most);
+        loop {
+            words = way.stay(words, end);
+            let Some(&word) = words.first().filter(|_| way.batch.room() > end) else { break };
             let header = Header::of(word);
-            let mut next = last.next;
-            let Some(mut step) = steps.get(next as usize) else { break };
-            if step.plan != header.plan {
-                next = last.other;
-                let Some(other) = steps.get(next as usize) else { break };
-                step = other;
-            }
-            let Some((slots, tail)) = tail.split_at_checked(header.slots) else { break };
-            if step.plan != header.plan || step.varies {
+            let Some((record, rest)) = words.split_at_checked(1 + header.slots) else { break };
+            let next = match way.last.leave {
+                Leave::Return => way.leave(header.plan),
+                _ => way.jump(header.plan).or_else(|| way.call(header.plan)),
+            };
+            let Some((next, step)) = next else { break };
+            way.pass((next, step), header, record);
+            words = rest;
+        }
+        way.charge();
+        let ShortWay { block, sp: after, recent, context, depth, nonskipped, instructions, .. } = way;
+        ledger.references().recent = recent;
+        ledger.go_on_skipping(nonskipped);
+        *sp = after;
+        (now.block, now.context, now.depth, now.nonskipped) = (Some(block), Some(context), depth, nonskipped);
+        (instructions, words)
+    }
+}
+
+impl<'a> ShortWay<'a> {
+    fn find_top(&mut self) {
+        self.top = self.frames.last().map_or(u64::MAX, |top| top.sp).min(self.below_handler);
+    }
+
+    /// Follows jumps that are no calls, while the batch has more than so many places.
+    #[inline(always)]
+    fn stay<'w>(&mut self, words: &'w [u64], end: usize) -> &'w [u64] {
+        let ShortWay { steps, here, top, .. } = *self;
+        let (mut block, mut last, mut sp, mut recent) = (self.block, self.last, self.sp, self.recent);
+        let (mut rest, mut instructions, mut passed) = (words, 0, 0);
+        let places = self.batch.places();
+        let most = places.len().saturating_sub(end);
+        for place in places.iter_mut().take(most) {
+            let Some(&word) = rest.first() else { break };
+            let header = Header::of(word);
+            let Some((record, tail)) = rest.split_at_checked(1 + header.slots) else { break };
+            let Some(&next) = here.get(header.plan.0 as usize) else { break };
+            let Some(step) = steps.get(next as usize) else { break };
+            if step.lands != last.stays || step.varies || sp > top {
                 break;
             }
-            after = step.sp.after(after, slots);
+            sp = step.sp_after(sp, record);
             recent.add(&step.references);
-            self.batch.add(next);
-            (block, last, rest) = (Some(next), step, tail);
+            *place = next;
             instructions += header.instructions;
+            passed += 1;
+            (block, last, rest) = (next, step, tail);
         }
-        (now.block, *sp, *ledger.recent()) = (block, after, recent);
-        (instructions, rest)
+        self.batch.fill(passed);
+        self.instructions += instructions;
+        (self.block, self.last, self.sp, self.recent) = (block, last, sp, recent);
+        rest
     }
 
-    /// Follows control to the next block of a plan as [`Self::begin`], if it comes the way that it
-    /// came last. That is the usual case.
+    /// Passes the record of a block that control has reached.
     #[inline(always)]
-    pub(in crate::hooks::callgraph) fn follow(&mut self, plan: PlanId) -> Option<BlockId> {
-        let Thread { now, frames, sp, .. } = &*self.thread;
-        let step = self.graph.step(now.block?)?;
-        if now.toggled == self.rules.collect_at_start {
-            return None;
-        }
-        if step.way == Way::Returns {
-            return self.follow_return(plan);
-        }
-        let is_usual = step.way != Way::Other && self.graph.step(step.next)?.plan == plan;
-        if !is_usual || frames.last().is_some_and(|top| top.sp < *sp) || now.is_below(*sp) {
-            return None;
-        }
-        let next = step.next;
-        match step.way {
-            Way::Stays => {}
-            Way::Skips => self.follow_skip()?,
-            way => self.follow_call(next, way)?,
-        }
-        self.thread.now.block = Some(next);
-        Some(next)
+    fn pass(&mut self, (block, step): (BlockId, &'a Step), header: Header, record: &[u64]) {
+        let varying = if step.varies { self.varying.get(&block) } else { None };
+        let slots = record.get(1..).unwrap_or_default();
+        self.recent.add(varying.and_then(|varying| varying.unusual(slots)).unwrap_or(&step.references));
+        self.sp = step.sp_after(self.sp, record);
+        self.batch.add(block);
+        self.instructions += header.instructions;
+        (self.block, self.last) = (block, step);
     }
 
-    /// Follows a call that is skipped, as it was the last time.
-    fn follow_skip(&mut self) -> Option<()> {
-        let Thread { now, frames, sp, .. } = &mut *self.thread;
-        let returns_to = self.graph.blocks.get(now.block? as usize)?.returns_to();
-        if now.nonskipped.is_some() || frames.len() >= MOST_FRAMES {
-            return None;
-        }
-        let &mut Level { context, depth, .. } = now;
-        frames.push(Frame { arc: None, sp: *sp, returns_to, times: 1, nonskipped: None, context, depth });
-        now.nonskipped = now.block;
-        self.note(Change::None);
-        Some(())
+    /// Follows a jump to a block that varies.
+    #[inline(always)]
+    fn jump(&self, plan: PlanId) -> Option<(BlockId, &'a Step)> {
+        let &next = self.here.get(plan.0 as usize)?;
+        let step = self.steps.get(next as usize)?;
+        let stays = step.lands == self.last.stays && self.sp <= self.top;
+        stays.then_some((next, step))
     }
 
-    /// Follows a call to the block that it led to the last time.
-    fn follow_call(&mut self, to: BlockId, way: Way) -> Option<()> {
-        let Thread { now, frames, active, sp, .. } = &mut *self.thread;
-        let &mut Level { block, nonskipped, context, depth, .. } = now;
-        let &Step { context: entered, recursion, .. } = self.graph.step(to)?;
-        let active = active.get_mut(entered as usize)?;
-        let is_usual = (nonskipped.is_none() || way == Way::Jumps)
-            && frames.len() < MOST_FRAMES
-            && depth > 0
-            && (*active + 1).clamp(1, self.rules.recursions.max(1)) - 1 == recursion;
-        let sp = frames.last().filter(|_| way == Way::Jumps).map_or(*sp, |top| top.sp);
-        let (arc, known) = self.graph.last_arc(nonskipped.or(block)?, to).filter(|_| is_usual)?;
-        let returns_to = Some(known.returns_to).filter(|&returns_to| returns_to != 0)?;
-        known.calls += 1;
-        *active = active.saturating_add(1);
-        now.depth += u32::from(context != Some(entered));
-        (now.context, now.nonskipped) = (Some(entered), None);
-        frames.push(Frame { arc: Some(arc), sp, returns_to, times: 1, nonskipped, context, depth });
-        self.note(Change::Push(arc));
-        Some(())
+    /// Follows a call, or a jump that is one, to the block that it led to the last time.
+    #[inline(always)]
+    fn call(&mut self, plan: PlanId) -> Option<(BlockId, &'a Step)> {
+        let ShortWay { last, block, context, depth, nonskipped, recent: since, .. } = *self;
+        let next = last.called;
+        let step = self.steps.get(next as usize).filter(|step| step.plan == plan)?;
+        if self.sp > self.top || self.frames.len() >= MOST_FRAMES {
+            return None;
+        }
+        let top = self.frames.last();
+        let sp = top.filter(|_| last.leave == Leave::Jump).map_or(self.sp, |top| top.sp);
+        let from = nonskipped.unwrap_or(block);
+        let arc = match last.way {
+            Way::Calls => {
+                let caller = self.steps.get(from as usize)?;
+                let id = caller.arc;
+                let arc = self.arcs.get(id as usize).filter(|arc| (arc.from, arc.to) == (from, next));
+                // A jump that is the call on top once more is no other frame.
+                let is_again = caller.leave != Leave::Call && top.is_some_and(|top| top.arc == Some(id));
+                let active = self.active.get_mut(step.context as usize)?;
+                let recursion = active.saturating_add(1).clamp(1, self.recursions) - 1;
+                if arc.is_none() || is_again || depth == 0 || recursion != step.recursion {
+                    return None;
+                }
+                *active = active.saturating_add(1);
+                self.charge_skipped();
+                self.nonskipped = None;
+                self.batch.note(PUSH | id);
+                self.depth += u32::from(context != step.context);
+                self.context = step.context;
+                Some(id)
+            }
+            Way::Skips if nonskipped.is_none() => {
+                (self.nonskipped, self.skips_since) = (Some(block), since);
+                self.batch.note(SKIP | block);
+                None
+            }
+            _ => return None,
+        };
+        let (context, entered) = (Some(context), step.context);
+        let (is_plain, times) = (true, 1);
+        self.frames.push(Frame {
+            arc,
+            from,
+            entered,
+            is_plain,
+            sp,
+            times,
+            since,
+            nonskipped,
+            context,
+            depth,
+        });
+        self.top = sp.min(self.below_handler);
+        Some((next, step))
     }
 
-    /// Follows a return from one call, which may have been skipped at first, to the block that came
-    /// last when it had returned.
-    fn follow_return(&mut self, plan: PlanId) -> Option<BlockId> {
-        if self.rules.apart {
+    /// Follows a return to the block that came last after it.
+    #[inline(always)]
+    fn leave(&mut self, plan: PlanId) -> Option<(BlockId, &'a Step)> {
+        let (mut lowest, mut first) = (None, self.frames.len());
+        while let Some(frame) = first.checked_sub(1).and_then(|at| self.frames.get(at)) {
+            if frame.sp >= self.sp {
+                break;
+            }
+            if !frame.is_plain || frame.times != 1 {
+                return None;
+            }
+            lowest = if frame.arc.is_some() { Some(frame) } else { lowest };
+            first -= 1;
+        }
+        let &Frame { from, context, depth, .. } = lowest?;
+        let skips_on = self.frames.get(first)?.nonskipped.is_some();
+        if first <= self.bottom || skips_on || self.nonskipped.is_some() || self.depth == 1 {
             return None;
         }
-        let Thread { now, frames, sp, active, .. } = &mut *self.thread;
-        let (top, mut below) = frames.split_last()?;
-        let &Frame { arc, times, mut nonskipped, context, depth, .. } = top;
-        if let Some((skips, others)) =
-            below.split_last().filter(|(skips, _)| skips.arc.is_none() && skips.sp < *sp)
-        {
-            (nonskipped, below) = (skips.nonskipped, others);
-        }
-        let is_one = top.sp < *sp && below.last().is_none_or(|below| below.sp >= *sp);
-        let is_usual = times == 1 && nonskipped.is_none() && now.depth != 1 && below.len() >= now.bottom;
-        let arc = arc.filter(|_| is_one && is_usual)?;
-        let &CallArc { from, to, .. } = self.graph.arcs.get(arc as usize)?;
-        let left = self.graph.step(to).filter(|left| left.is_plain)?.context;
-        let block = self.graph.step(from)?.returned;
-        let next = self.graph.step(block)?;
-        let still = active.get(context? as usize)?.saturating_sub(u32::from(context == Some(left)));
-        let recursion = still.clamp(1, self.rules.recursions.max(1)) - 1;
-        if (next.plan, Some(next.context), next.recursion, next.skipped) != (plan, context, recursion, false)
-        {
+        let (context, caller) = (context?, self.steps.get(from as usize)?);
+        let next = caller.returned;
+        let step = self.steps.get(next as usize)?;
+        if (step.plan, step.context, step.skipped) != (plan, context, false) {
             return None;
         }
-        let left = active.get_mut(left as usize)?;
-        *left = left.saturating_sub(1);
-        let remaining = below.len();
-        frames.truncate(remaining);
-        (now.context, now.depth, now.nonskipped, now.block) = (context, depth, None, Some(block));
-        self.note(Change::Pop { arc, times: 1 });
-        Some(block)
+        if self.recursions > 1 {
+            let left = |frame: &Frame| u32::from(frame.arc.is_some() && frame.entered == context);
+            let left = self.frames.get(first..).unwrap_or_default().iter().map(left).sum();
+            let still = self.active.get(context as usize)?.saturating_sub(left);
+            if still.clamp(1, self.recursions) - 1 != step.recursion {
+                return None;
+            }
+        }
+        while self.frames.len() > first {
+            let (at, Some(frame)) = (self.frames.len() - 1, self.frames.pop()) else { break };
+            let Some(id) = frame.arc else { continue };
+            if let Some(active) = self.active.get_mut(frame.entered as usize) {
+                *active = active.saturating_sub(1);
+            }
+            self.batch.note(POP | id);
+            if let Some(arc) = self.arcs.get_mut(id as usize) {
+                if at < self.begun {
+                    arc.references.add(&self.spent.at(&self.recent), 1);
+                } else {
+                    arc.calls += 1;
+                    arc.references.add_recent(&self.recent.since(&frame.since));
+                }
+            }
+        }
+        self.begun = self.begun.min(first);
+        (self.context, self.depth) = (context, depth);
+        self.find_top();
+        Some((next, step))
+    }
+
+    /// Charges the call that is skipped with what was spent since it began.
+    #[inline(always)]
+    fn charge_skipped(&mut self) {
+        let Some(block) = self.nonskipped else { return };
+        let at = block as usize;
+        if at >= self.skipped.len() {
+            self.skipped.resize(at + 1, References::default());
+        }
+        self.skipped[at].add_recent(&self.recent.since(&self.skips_since));
+    }
+
+    /// Charges the calls that have begun.
+    #[inline(never)]
+    fn charge(&mut self) {
+        self.charge_skipped();
+        for Frame { arc, since, .. } in self.frames.get(self.begun..).unwrap_or_default() {
+            if let Some(arc) = arc.and_then(|id| self.arcs.get_mut(id as usize)) {
+                arc.calls += 1;
+                arc.references.subtract(&self.spent.at(since));
+            }
+        }
     }
 }
