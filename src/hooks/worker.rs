@@ -73,6 +73,24 @@ fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<(Box<[u64]>, u64
     }
 }
 
+/// Takes the other buffers that have come back, and where consumers have put something off, does it
+/// until several have, since simulators are slow after they have changed threads.
+fn receive_more(workers: &[Worker], back: &Receiver<Back>) -> Vec<(Box<[u64]>, u64)> {
+    let mut more = Vec::new();
+    loop {
+        match back.try_recv() {
+            Ok(Back::Empty(words, instructions)) => more.push((words, instructions)),
+            Ok(Back::Behind) => {}
+            Err(_) => {
+                let mut deferred = workers.iter().filter_map(|worker| worker.deferred.as_ref());
+                if more.len() + 1 >= RETURNED || !deferred.any(|deferred| deferred.help_on()) {
+                    return more;
+                }
+            }
+        }
+    }
+}
+
 fn new_buffer() -> Box<[u64]> {
     vec![0; BUFFER_WORDS + MAX_RECORD].into_boxed_slice()
 }
@@ -80,11 +98,16 @@ fn new_buffer() -> Box<[u64]> {
 fn work(consumer: &Mutex<Consumer>, deferred: Option<&Deferred>, full: &Receiver<Arc<Full>>) {
     let mut read = Vec::new();
     loop {
+        // One thread simulates all the time, if possible, since only one can.
+        if deferred.is_some_and(Deferred::run_beside) {
+            continue;
+        }
         let buffer = match full.try_recv() {
             Ok(buffer) => buffer,
+            // There is none while the recorder simulates: nothing is missed by waiting for it.
+            Err(_) if deferred.is_some_and(Deferred::run_next) => continue,
             Err(_) => {
                 read.clear();
-                deferred.iter().for_each(|deferred| deferred.run_all());
                 let Ok(buffer) = full.recv() else { break };
                 buffer
             }
@@ -94,7 +117,9 @@ fn work(consumer: &Mutex<Consumer>, deferred: Option<&Deferred>, full: &Receiver
         drop(consuming);
         // Every consumer finds the same number.
         let _ = buffer.instructions.set(instructions);
-        read.push(buffer);
+        if deferred.is_none() {
+            read.push(buffer);
+        }
         if read.len() >= RETURNED {
             read.clear();
         }
@@ -153,10 +178,17 @@ impl Link {
                     *made += 1;
                     return new_buffer();
                 }
-                let Some((words, instructions)) = receive(workers, back) else { return new_buffer() };
-                *out -= 1;
-                self.instructions += instructions;
-                words
+                let deferred = || workers.iter().filter_map(|worker| worker.deferred.as_ref());
+                deferred().for_each(|deferred| deferred.set_waits(true));
+                for (words, instructions) in
+                    receive(workers, back).into_iter().chain(receive_more(workers, back))
+                {
+                    *out -= 1;
+                    self.instructions += instructions;
+                    self.free.push(words);
+                }
+                deferred().for_each(|deferred| deferred.set_waits(false));
+                self.free.pop().unwrap_or_else(new_buffer)
             }
             End::Inline(_) => new_buffer(),
         }

@@ -47,14 +47,8 @@ struct Queue {
     spare: Vec<Batch>,
 }
 
-/// Pieces that are worth the recorder's attention: about a buffer.
-const MANY: usize = 32;
-
-/// Pieces from which on the consumer simulates, too: nearly all buffers.
-const MOST: usize = 160;
-
-/// Pieces that the recorder simulates before it looks for a buffer.
-const AT_ONCE: usize = 16;
+/// Pieces that are worth the recorder's attention.
+const MANY: usize = 4;
 
 /// Simulation that is put off, of one account at a time.
 pub(in crate::hooks) struct Deferred {
@@ -65,6 +59,10 @@ pub(in crate::hooks) struct Deferred {
     ask: Box<dyn Fn() + Send + Sync>,
     /// It was asked, and has not come yet.
     asked: AtomicBool,
+    /// It waits for a buffer.
+    waits: AtomicBool,
+    /// The consumer waits to simulate.
+    wanted: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -75,7 +73,8 @@ impl Deferred {
     /// Nothing is put off; where much is, `ask` asks the recorder for help.
     pub(in crate::hooks) fn new(ask: impl Fn() + Send + Sync + 'static) -> Deferred {
         let (lent, queue) = (Mutex::default(), Mutex::default());
-        Deferred { lent, queue, ask: Box::new(ask), asked: AtomicBool::new(false) }
+        let [asked, waits, wanted] = [false; 3].map(AtomicBool::new);
+        Deferred { lent, queue, ask: Box::new(ask), asked, waits, wanted }
     }
 
     /// Takes the simulators of an account.
@@ -90,20 +89,45 @@ impl Deferred {
         lent.take()
     }
 
-    /// Simulates everything that was put off.
-    pub(in crate::hooks) fn run_all(&self) {
-        while self.run_one(&mut lock(&self.lent)) {}
+    /// Simulates the next piece, when the recorder does not. Returns whether there was one.
+    pub(in crate::hooks) fn run_next(&self) -> bool {
+        self.wanted.store(true, Ordering::Relaxed);
+        let mut lent = lock(&self.lent);
+        self.wanted.store(false, Ordering::Relaxed);
+        self.run_one(&mut lent)
     }
 
-    /// Simulates some pieces, unless another thread does. Returns whether there were any.
+    /// Says whether the recorder waits for a buffer.
+    pub(in crate::hooks) fn set_waits(&self, waits: bool) {
+        self.waits.store(waits, Ordering::Relaxed);
+    }
+
+    /// Simulates the next piece for the consumer, unless the recorder does so or has nothing else
+    /// to do. Returns whether there was one.
+    pub(in crate::hooks) fn run_beside(&self) -> bool {
+        !self.waits.load(Ordering::Relaxed) && self.try_run()
+    }
+
+    /// Simulates the next piece for the recorder, unless the consumer does so. Returns whether
+    /// there was one.
     pub(in crate::hooks) fn help(&self) -> bool {
         self.asked.store(false, Ordering::Relaxed);
+        self.try_run()
+    }
+
+    /// Simulates the next piece for a recorder that does not have to wait, unless the consumer
+    /// would. Returns whether there was one.
+    pub(in crate::hooks) fn help_on(&self) -> bool {
+        !self.wanted.load(Ordering::Relaxed) && self.try_run()
+    }
+
+    fn try_run(&self) -> bool {
         let mut lent = match self.lent.try_lock() {
             Ok(lent) => lent,
             Err(TryLockError::Poisoned(lent)) => lent.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
-        (0..AT_ONCE).take_while(|_| self.run_one(&mut lent)).count() > 0
+        self.run_one(&mut lent)
     }
 
     /// Simulates the next piece. Returns false if there is none.
@@ -151,9 +175,6 @@ impl Deferral<'_> {
         queue.pieces.push_back(Piece { full: Arc::clone(self.full), words, batch });
         let waiting = queue.pieces.len();
         drop(queue);
-        if waiting >= MOST {
-            self.to.run_one(&mut lock(&self.to.lent));
-        }
         if waiting >= MANY && !self.to.asked.swap(true, Ordering::Relaxed) {
             (self.to.ask)();
         }

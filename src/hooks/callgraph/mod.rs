@@ -3,8 +3,8 @@
 //! pointer in a record, [`flow`] follows the records of a [`batch`] with a [`walker`] on the stack,
 //! [`ledger`] has the references that follow it in the [`sums`] of arcs, [`misses`] what the
 //! simulators add, which may be [`deferred`], [`tracker`] the stacks of an account, [`graph`]
-//! contexts, blocks with what each record needs of them ([`step`]) and arcs, [`costs`] what is taken
-//! out of it, and [`dumps`] the parts that were made of that.
+//! contexts, arcs, and blocks with what each record needs of them ([`step`]), [`costs`] what is
+//! taken out of it, and [`dumps`] the parts that were made of that.
 
 pub(crate) mod batch;
 pub(crate) mod costs;

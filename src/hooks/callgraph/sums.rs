@@ -4,8 +4,8 @@ use crate::hooks::callgraph::batch::MOST_RECORDS;
 use crate::hooks::counts::{Counts, Kind, Misses};
 use crate::hooks::record::{MAX_BLOCK, MAX_RECORD};
 
-/// References of the records of a batch, or of one record: Ir and Dr in 32 bits each, and Dw, Bc and
-/// Bi in 28, 24 and 12.
+/// References of the records of a batch, or of one record: Ir and Dr in 32 bits each, and Dw, Bc
+/// and Bi in 28, 24 and 12.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Packed([u64; 2]);
 

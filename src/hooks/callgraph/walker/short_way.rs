@@ -1,5 +1,6 @@
-//! The short way from block to block: jumps that are no calls, calls that lead to where they led the
-//! last time, and their returns, each known by a few comparisons. All else is [`Walker::begin`].
+//! The short way from block to block: jumps that are no calls, calls that lead to where they led
+//! the last time, and their returns, each known by a few comparisons. All else is
+//! [`Walker::begin`].
 
 use rustc_hash::FxHashMap;
 
@@ -12,8 +13,8 @@ use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
 use crate::hooks::record::{Header, PlanId};
 
-/// The way so far. A call that begins and returns on it is charged once, when it returns; those that
-/// have not returned at its end are charged then as the ledger has it.
+/// The way so far. A call that begins and returns on it is charged once, when it returns; those
+/// that have not returned at its end are charged then as the ledger has it.
 struct ShortWay<'a> {
     steps: &'a [Step],
     here: &'a [BlockId],
