@@ -113,7 +113,7 @@ impl Flow {
             }
             words = next;
             instructions += header.instructions;
-            self.pass(batch, (block, collects), header, record.get(1..).unwrap_or_default());
+            self.pass(batch, (block, collects), header, record);
         };
         self.thread.ledger.settle();
         (instructions, words, stop)
@@ -125,20 +125,14 @@ impl Flow {
         batch: &mut Batch,
         (block, collects): (BlockId, bool),
         header: Header,
-        slots: &[u64],
+        record: &[u64],
     ) {
         self.since_dump += header.instructions;
-        let Graph { steps, blocks, .. } = &self.graph;
-        let (Some(step), Some(facts)) =
-            (steps.get(block as usize), blocks.get(block as usize).map(|block| &block.facts))
-        else {
-            return;
-        };
-        self.thread.step(facts.sp, slots);
+        let Some(step) = self.graph.steps.get(block as usize) else { return };
+        self.thread.step(step, record);
         batch.add(block);
         if collects {
-            let unusual = if step.varies { self.graph.unusual(block, slots) } else { None };
-            self.thread.ledger.refer(unusual.unwrap_or(&step.references));
+            self.thread.ledger.refer(step.referenced(block, &self.graph.varying, record));
         }
     }
 }

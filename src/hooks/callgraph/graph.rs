@@ -131,13 +131,24 @@ pub(super) struct Graph {
     pub(super) disorder: Disorder,
 }
 
-impl Graph {
-    /// The arc between two blocks, if it is the last one from there.
-    pub(super) fn last_arc(&mut self, from: BlockId, to: BlockId) -> Option<(ArcId, &mut CallArc)> {
-        let arc = self.step(from)?.arc;
-        self.arcs.get_mut(arc as usize).filter(|arc| (arc.from, arc.to) == (from, to)).map(|own| (arc, own))
-    }
+/// The arc between two blocks, if it is the last one from there.
+#[inline(always)]
+pub(super) fn last_arc(steps: &[Step], arcs: &[CallArc], from: u32, to: BlockId) -> Option<ArcId> {
+    let id = steps.get(from as usize)?.arc;
+    arcs.get(id as usize).filter(|arc| (arc.from, arc.to) == (from, to)).map(|_| id)
+}
 
+/// References of what the calls of a block skip, in those of all blocks.
+#[inline(always)]
+pub(super) fn skipped_by(skipped: &mut Vec<References>, block: BlockId) -> &mut References {
+    let at = block as usize;
+    if at >= skipped.len() {
+        skipped.resize(at + 1, References::default());
+    }
+    &mut skipped[at]
+}
+
+impl Graph {
     /// True if blocks have the numbers that they have in another graph.
     pub(super) fn numbers_blocks_as(&self, other: &Graph) -> bool {
         let key = |block: &Block| {
@@ -156,12 +167,6 @@ impl Graph {
         (self.blocks.len() * of_block + self.arcs.len() * of_arc) as u64
     }
 
-    /// The part of a block that is needed for every record.
-    #[inline(always)]
-    pub(super) fn step(&self, block: BlockId) -> Option<&Step> {
-        self.steps.get(block as usize)
-    }
-
     /// Sets what the records of a block reference, and where that varies, the slot that is 0 where
     /// they reference something else.
     pub(super) fn set_references(&mut self, block: BlockId, usual: Packed, varying: Option<Varying>) {
@@ -171,11 +176,6 @@ impl Graph {
         if let Some(varying) = varying {
             self.varying.insert(block, varying);
         }
-    }
-
-    /// References of a record of a block with these slots, if they are not the usual ones.
-    pub(super) fn unusual(&self, block: BlockId, slots: &[u64]) -> Option<&Packed> {
-        self.varying.get(&block)?.unusual(slots)
     }
 
     /// Notes the way in which a block has called.
@@ -360,7 +360,7 @@ impl Graph {
 
     /// The arc between two blocks.
     pub(super) fn arc(&mut self, from: u32, to: BlockId) -> ArcId {
-        if let Some((arc, _)) = self.last_arc(from, to) {
+        if let Some(arc) = last_arc(&self.steps, &self.arcs, from, to) {
             return arc;
         }
         let Graph { arcs, by_ends, blocks, separated, chains, .. } = self;
@@ -406,18 +406,10 @@ impl Graph {
     /// Adds to what the calls of a block skip; the references of all are `now` and were `before`.
     pub(super) fn skip(&mut self, block: BlockId, now: &References, before: &References) {
         if now.instructions() != before.instructions() {
-            let skipped = self.skipped_by(block);
+            let skipped = skipped_by(&mut self.skipped, block);
             skipped.add(now, 1);
             skipped.subtract(before);
         }
-    }
-
-    fn skipped_by(&mut self, block: BlockId) -> &mut References {
-        let at = block as usize;
-        if at >= self.skipped.len() {
-            self.skipped.resize(at + 1, References::default());
-        }
-        &mut self.skipped[at]
     }
 
     /// Sets all costs and numbers of calls to zero.

@@ -21,17 +21,6 @@ impl Default for StackPointer {
 }
 
 impl StackPointer {
-    /// The value after a record with these slots, where it was `before` in front of it.
-    #[inline]
-    pub(crate) fn after(self, before: u64, slots: &[u64]) -> u64 {
-        match self {
-            StackPointer::Before(offset) => before.wrapping_add_signed(offset),
-            StackPointer::Slot(slot, offset) => {
-                slots.get(usize::from(slot)).map_or(before, |address| address.wrapping_add_signed(offset))
-            }
-        }
-    }
-
     fn moved(self, bytes: i64) -> StackPointer {
         match self {
             StackPointer::Before(offset) => StackPointer::Before(offset.wrapping_add(bytes)),

@@ -1,5 +1,7 @@
 //! Parts of blocks that are needed to follow control through every record.
 
+use rustc_hash::FxHashMap;
+
 use crate::hooks::callgraph::costs::{ArcId, BlockId, ContextId};
 use crate::hooks::callgraph::facts::{CallFacts, Leave};
 use crate::hooks::callgraph::stack_pointer::StackPointer;
@@ -90,6 +92,19 @@ impl Step {
         (self.references, self.varies) = (references, varies);
     }
 
+    /// References of a record of the block, which has this number.
+    #[inline(always)]
+    pub(super) fn referenced<'s>(
+        &'s self,
+        own: BlockId,
+        varying: &'s FxHashMap<BlockId, Varying>,
+        record: &[u64],
+    ) -> &'s Packed {
+        let varying = if self.varies { varying.get(&own) } else { None };
+        let slots = record.get(1..).unwrap_or_default();
+        varying.and_then(|varying| varying.unusual(slots)).unwrap_or(&self.references)
+    }
+
     /// The stack pointer after a record of the block, where it was `before` in front of it.
     #[inline(always)]
     pub(super) fn sp_after(&self, before: u64, record: &[u64]) -> u64 {
@@ -110,7 +125,7 @@ pub(super) struct Varying {
 
 impl Varying {
     /// The references of a record with these slots, if they are not the usual ones.
-    pub(super) fn unusual(&self, slots: &[u64]) -> Option<&Packed> {
+    fn unusual(&self, slots: &[u64]) -> Option<&Packed> {
         slots.get(usize::from(self.slot)).is_none_or(|&address| address == 0).then_some(&self.at_zero)
     }
 }

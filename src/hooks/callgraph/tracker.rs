@@ -352,7 +352,7 @@ impl CallTracker {
                         self.meet_demands(part, plans);
                     }
                     self.number_blocks(part, numbering, plans);
-                    self.flow.pass(&mut self.batch, (block, collects), header, slots);
+                    self.flow.pass(&mut self.batch, (block, collects), header, record);
                 }
             }
             (instructions, words) = (instructions + header.instructions, next);

@@ -10,8 +10,7 @@ use crate::hooks::callgraph::dumps::{Demand, Demands, Trigger};
 use crate::hooks::callgraph::facts::{Actions, Between, CallFacts, CodePlace, Leave, Section};
 use crate::hooks::callgraph::graph::{Block, Graph, Hint, UNSEEN};
 use crate::hooks::callgraph::ledger::Ledger;
-use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::callgraph::step::Way;
+use crate::hooks::callgraph::step::{Step, Way};
 use crate::hooks::callgraph::sums::{Missed, Packed, References};
 use crate::hooks::plan::Plan;
 use crate::hooks::record::PlanId;
@@ -138,9 +137,9 @@ impl Thread {
         self.now.block
     }
 
-    /// Goes on behind a block, of which the record has these slots.
-    pub(super) fn step(&mut self, sp: StackPointer, slots: &[u64]) {
-        self.sp = sp.after(self.sp, slots);
+    /// Goes on behind a record of a block.
+    pub(super) fn step(&mut self, block: &Step, record: &[u64]) {
+        self.sp = block.sp_after(self.sp, record);
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::hooks::callgraph::batch::{Batch, POP, PUSH, SKIP};
 use crate::hooks::callgraph::costs::{BlockId, ContextId};
 use crate::hooks::callgraph::facts::Leave;
-use crate::hooks::callgraph::graph::{CallArc, Graph};
+use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, skipped_by};
 use crate::hooks::callgraph::step::{Step, Varying, Way};
 use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
@@ -62,7 +62,7 @@ impl Walker<'_> {
         let collects = thread.now.toggled != rules.collect_at_start;
         let may_go = collects && !rules.jumps && !rules.apart && !graph.is_full();
         let (Some(block), Some(context)) = (thread.now.block, thread.now.context) else { return (0, words) };
-        if !may_go || graph.step(block).is_none() {
+        if !may_go {
             return (0, words);
         }
         let Thread { now, frames, sp, active, ledger, .. } = &mut **thread;
@@ -159,9 +159,7 @@ impl<'a> ShortWay<'a> {
     /// Passes the record of a block that control has reached.
     #[inline(always)]
     fn pass(&mut self, (block, step): (BlockId, &'a Step), header: Header, record: &[u64]) {
-        let varying = if step.varies { self.varying.get(&block) } else { None };
-        let slots = record.get(1..).unwrap_or_default();
-        self.recent.add(varying.and_then(|varying| varying.unusual(slots)).unwrap_or(&step.references));
+        self.recent.add(step.referenced(block, self.varying, record));
         self.sp = step.sp_after(self.sp, record);
         self.batch.add(block);
         self.instructions += header.instructions;
@@ -191,14 +189,13 @@ impl<'a> ShortWay<'a> {
         let from = nonskipped.unwrap_or(block);
         let arc = match last.way {
             Way::Calls => {
-                let caller = self.steps.get(from as usize)?;
-                let id = caller.arc;
-                let arc = self.arcs.get(id as usize).filter(|arc| (arc.from, arc.to) == (from, next));
+                let id = last_arc(self.steps, self.arcs, from, next)?;
+                let is_jump = self.steps.get(from as usize)?.leave != Leave::Call;
                 // A jump that is the call on top once more is no other frame.
-                let is_again = caller.leave != Leave::Call && top.is_some_and(|top| top.arc == Some(id));
+                let is_again = is_jump && top.is_some_and(|top| top.arc == Some(id));
                 let active = self.active.get_mut(step.context as usize)?;
                 let recursion = active.saturating_add(1).clamp(1, self.recursions) - 1;
-                if arc.is_none() || is_again || depth == 0 || recursion != step.recursion {
+                if is_again || depth == 0 || recursion != step.recursion {
                     return None;
                 }
                 *active = active.saturating_add(1);
@@ -230,7 +227,7 @@ impl<'a> ShortWay<'a> {
             context,
             depth,
         });
-        self.top = sp.min(self.below_handler);
+        self.find_top();
         Some((next, step))
     }
 
@@ -293,11 +290,7 @@ impl<'a> ShortWay<'a> {
     #[inline(always)]
     fn charge_skipped(&mut self) {
         let Some(block) = self.nonskipped else { return };
-        let at = block as usize;
-        if at >= self.skipped.len() {
-            self.skipped.resize(at + 1, References::default());
-        }
-        self.skipped[at].add_recent(&self.recent.since(&self.skips_since));
+        skipped_by(self.skipped, block).add_recent(&self.recent.since(&self.skips_since));
     }
 
     /// Charges the calls that have begun.
