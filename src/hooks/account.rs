@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::hooks::callgraph::costs::CallCosts;
-use crate::hooks::callgraph::deferred::{Deferral, Deferred};
 use crate::hooks::callgraph::dumps::{Collection, Dumps};
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::AccountId;
 use crate::hooks::counts::{Counted, Misses, PackedCounts, Repeated};
+use crate::hooks::deferred::{Deferral, Deferred};
 use crate::hooks::executions::{Count, Tally};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{Numbering, PackedPlans};
@@ -319,8 +319,7 @@ impl Account {
     }
 
     /// Walks records to the first whose plan is not known. Returns the number of their instructions
-    /// and the words that are left. Where there is a call graph, simulation may be put off until
-    /// [`Self::recall`].
+    /// and the words that are left. Simulation may be put off until [`Self::recall`].
     pub(super) fn walk<'w>(
         &mut self,
         words: &'w [u64],
@@ -328,15 +327,16 @@ impl Account {
         deferral: Option<Deferral>,
     ) -> (u64, &'w [u64]) {
         match &mut self.calls {
-            None => self.part.walk(words, &self.numbering),
+            None => self.part.walk(words, &self.numbering, deferral),
             Some(calls) => calls.walk(&mut self.part, &mut self.numbering, plans, words, deferral),
         }
     }
 
     /// Ends the simulation that was put off.
     pub(super) fn recall(&mut self, deferred: &Deferred) {
-        if let Some(calls) = &mut self.calls {
-            calls.recall(&mut self.part, deferred);
+        match &mut self.calls {
+            None => self.part.recall(deferred),
+            Some(calls) => calls.recall(&mut self.part, deferred),
         }
     }
 

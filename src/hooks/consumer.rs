@@ -9,11 +9,11 @@ use std::sync::Arc;
 use crate::hooks::account::{Account, Book, SavedAccount};
 use crate::hooks::buffer::Full;
 use crate::hooks::callgraph::costs::CallCosts;
-use crate::hooks::callgraph::deferred::{Deferral, Deferred};
 use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;
+use crate::hooks::deferred::{Deferral, Deferred};
 use crate::hooks::executions::Tally;
 use crate::hooks::inline_caches::SavedCaches;
 use crate::hooks::lookout::Lookout;
@@ -242,7 +242,8 @@ impl Consumer {
                 _ => pass(words, |_| false),
             };
             instructions += walked;
-            if let Some(deferral) = deferral.filter(|_| !rest.is_empty()) {
+            let ends = |&word: &u64| self.follows_calls() || Control::is(Header::of(word));
+            if let Some(deferral) = deferral.filter(|_| rest.first().is_some_and(ends)) {
                 self.recall(deferral.to);
             }
             match self.after(rest) {
@@ -259,8 +260,12 @@ impl Consumer {
         }
     }
 
-    /// Tells if there is a call graph.
-    pub(super) fn follows_calls(&self) -> bool {
+    /// Tells if there is simulation that may be put off.
+    pub(super) fn may_defer(&self) -> bool {
+        self.follows_calls() || self.initial.has_caches()
+    }
+
+    fn follows_calls(&self) -> bool {
         self.calls.is_some()
     }
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use crate::hooks::counts::{Counted, Kind, Misses, Repeated};
 use crate::hooks::executions::Count;
 use crate::hooks::inline_caches::SavedCaches;
+use crate::hooks::last_level::{Below, LastLevel};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
 use crate::hooks::sparse::Sparse;
-use crate::sim::{Geometry, Held, Hierarchy, Line};
+use crate::sim::{Cache, Geometry, Held, Hierarchy, Line};
 
 /// Bytes of the predictors.
 const PREDICTOR_BYTES: u64 = 20 << 10;
@@ -125,6 +126,8 @@ pub(super) struct Rest {
     pub(super) missed: Vec<u32>,
     /// Accesses that missed I1 or D1 and have to access LL, in order.
     pub(super) below: Vec<Below>,
+    /// LL and the counts of misses are lent.
+    pub(super) lent: bool,
     /// The last repeated comparison took place: RCX was not zero.
     pub(super) compared: bool,
     pub(super) log: Log,
@@ -174,17 +177,6 @@ impl Log {
     }
 }
 
-/// Access that missed the first level.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Below {
-    pub(super) address: u64,
-    pub(super) insn: u32,
-    /// Number of its record in the log.
-    pub(super) record: u32,
-    pub(super) size: u16,
-    pub(super) kind: Kind,
-}
-
 /// Contents of the simulators.
 #[derive(Clone, Debug)]
 pub(super) struct HeldPart {
@@ -200,6 +192,11 @@ impl HeldPart {
         self.caches.as_ref().map_or(0, |held| held.bytes())
             + self.predictors.as_ref().map_or(0, |_| PREDICTOR_BYTES)
     }
+}
+
+/// The smallest shape with the lines of another.
+fn least(shape: Geometry) -> Geometry {
+    Geometry::new(2 * u64::from(shape.line()), 1, shape.line()).unwrap_or(shape)
 }
 
 /// Shape of a cache that is not simulated.
@@ -243,7 +240,7 @@ impl Part {
 
     /// The same kind of part without plans, for simulators that it gets later.
     pub(super) fn without_simulators(&self) -> Part {
-        self.with_shapes(|of| Geometry::new(2 * u64::from(of.line()), 1, of.line()).unwrap_or(of))
+        self.with_shapes(least)
     }
 
     /// Copies of the simulators, and no plans.
@@ -283,7 +280,9 @@ impl Part {
                 *near = *reach;
             }
             block.near = rest.add_lines(plan, caches);
-            rest.misses.grow(rest.index.insns.len());
+            if !rest.lent {
+                rest.misses.grow(rest.index.insns.len());
+            }
         }
         if simulated.branches {
             rest.mispredicted.grow(rest.index.insns.len());
@@ -449,6 +448,11 @@ impl Part {
         self.previous = held.previous;
     }
 
+    /// Tells if it simulates caches, unless it is told of them.
+    pub(super) fn has_caches(&self) -> bool {
+        self.simulated.caches
+    }
+
     /// The caches, if this part simulates them.
     pub(super) fn simulated_caches(&self) -> Option<&Hierarchy> {
         (self.simulated.caches && !self.simulated.told.caches).then_some(&self.caches)
@@ -456,6 +460,19 @@ impl Part {
 }
 
 impl Rest {
+    /// Lends LL and the counts of misses, which are not here until [`Self::take_back`].
+    pub(super) fn lend(&mut self, ll: &mut Cache) -> LastLevel {
+        self.lent = true;
+        let away = Cache::new(least(ll.geometry()));
+        LastLevel { ll: std::mem::replace(ll, away), misses: std::mem::take(&mut self.misses) }
+    }
+
+    /// Takes back what was lent.
+    pub(super) fn take_back(&mut self, lent: LastLevel, ll: &mut Cache) {
+        (*ll, self.misses, self.lent) = (lent.ll, lent.misses, false);
+        self.misses.grow(self.index.insns.len());
+    }
+
     /// Adds the I1 lines of the last plan. Returns those that are near.
     fn add_lines(&mut self, plan: &Plan, caches: &mut Hierarchy) -> [Line; 2] {
         let shift = caches.i1.line_shift();

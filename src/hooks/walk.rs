@@ -7,9 +7,11 @@
 //! decides a branch.
 
 use crate::hooks::counts::{Kind, Misses};
+use crate::hooks::deferred::{Deferral, Deferred, Lent};
+use crate::hooks::last_level::{self, Below};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{self, Ids, Numbering, Numbers};
-use crate::hooks::part::{Below, Block, NEAR, Part, Rest, Simulated};
+use crate::hooks::part::{Block, NEAR, Part, Rest, Simulated};
 use crate::hooks::plan_index::{Data, Ends, Entry, PlanIndex};
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::Header;
@@ -29,22 +31,41 @@ struct Found<'b> {
     slots: &'b [u64],
 }
 
-/// Accesses to LL that are made together, for the same reason.
-const MOST_BELOW: usize = 64;
+/// Accesses to LL that are made together, where none are put off.
+const MANY: usize = 64;
+
+/// Accesses to LL that are put off together.
+const PUT_OFF: usize = 4096;
 
 impl Part {
     /// Walks records to the first whose plan has no number. Returns the number of their
-    /// instructions and the words that are left.
-    pub(super) fn walk<'w>(&mut self, words: &'w [u64], numbering: &Numbering) -> (u64, &'w [u64]) {
+    /// instructions and the words that are left. Accesses to LL may be put off by `deferral`; LL
+    /// and the counts of misses are not here then until [`Self::recall`].
+    pub(super) fn walk<'w>(
+        &mut self,
+        words: &'w [u64],
+        numbering: &Numbering,
+        deferral: Option<Deferral>,
+    ) -> (u64, &'w [u64]) {
         match numbering.numbers() {
-            None => self.walk_numbered::<false>(words, Ids),
-            Some(own) => self.walk_numbered::<false>(words, own),
+            None => self.walk_numbered::<false>(words, Ids, deferral),
+            Some(own) => self.walk_numbered::<false>(words, own, deferral),
+        }
+    }
+
+    /// Takes LL and the counts of misses back, when all accesses that were put off have been made.
+    pub(super) fn recall(&mut self, deferred: &Deferred) {
+        if self.rest.lent
+            && let Some(Lent::LastLevel(lent)) = deferred.recall()
+        {
+            self.rest.take_back(lent, &mut self.caches.ll);
+            self.rest.access_below(&mut self.caches.ll);
         }
     }
 
     /// Walks records as those of the plans with these numbers, and logs their misses.
     pub(super) fn walk_logging(&mut self, words: &[u64], numbers: &[u32]) {
-        self.walk_numbered::<true>(words, numbering::Found(numbers.iter()));
+        self.walk_numbered::<true>(words, numbering::Found(numbers.iter()), None);
     }
 
     /// Decides the branch that waits for the next record, which begins at `pc`, and logs its
@@ -68,17 +89,18 @@ impl Part {
         &mut self,
         words: &'w [u64],
         numbers: impl Numbers,
+        deferral: Option<Deferral>,
     ) -> (u64, &'w [u64]) {
         let Simulated { caches, branches, told } = self.simulated;
         let (caches, branches) = (caches && !told.caches, branches && !told.branches);
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
-            (true, true, 6) => self.walk_with(words, numbers, simulate::<true, true, 6, LOG>),
-            (true, true, _) => self.walk_with(words, numbers, simulate::<true, true, 0, LOG>),
-            (true, false, 6) => self.walk_with(words, numbers, simulate::<true, false, 6, LOG>),
-            (true, false, _) => self.walk_with(words, numbers, simulate::<true, false, 0, LOG>),
-            (false, true, _) => self.walk_with(words, numbers, simulate::<false, true, 0, LOG>),
-            (false, false, _) => self.walk_with(words, numbers, simulate::<false, false, 0, LOG>),
+            (true, true, 6) => self.walk_with(words, numbers, deferral, simulate::<true, true, 6, LOG>),
+            (true, true, _) => self.walk_with(words, numbers, deferral, simulate::<true, true, 0, LOG>),
+            (true, false, 6) => self.walk_with(words, numbers, deferral, simulate::<true, false, 6, LOG>),
+            (true, false, _) => self.walk_with(words, numbers, deferral, simulate::<true, false, 0, LOG>),
+            (false, true, _) => self.walk_with(words, numbers, deferral, simulate::<false, true, 0, LOG>),
+            (false, false, _) => self.walk_with(words, numbers, deferral, simulate::<false, false, 0, LOG>),
         }
     }
 
@@ -87,6 +109,7 @@ impl Part {
         &mut self,
         mut words: &'w [u64],
         mut numbers: impl Numbers,
+        deferral: Option<Deferral>,
         simulate: impl for<'b> Fn(
             &[Found<'b>],
             &'b Block,
@@ -107,11 +130,23 @@ impl Part {
             if let Some(last) = found.last() {
                 *previous = Some(last.id);
             }
+            match deferral {
+                Some(deferral) if rest.below.len() >= PUT_OFF => {
+                    if !rest.lent {
+                        deferral.to.lend(Lent::LastLevel(rest.lend(&mut caches.ll)));
+                    }
+                    deferral.to.put_off_below(&mut rest.below);
+                }
+                None if rest.below.len() >= MANY => rest.access_below(&mut caches.ll),
+                _ => {}
+            }
             if found.len() < BATCH || words.is_empty() {
                 break;
             }
         }
-        rest.access_below(&mut caches.ll);
+        if !rest.lent {
+            rest.access_below(&mut caches.ll);
+        }
         (instructions, words)
     }
 
@@ -125,7 +160,7 @@ impl Part {
     ) {
         let plan = record.first().map(|&word| Header::of(word).plan);
         let id = plan.and_then(|plan| numbering.get(plan, self.blocks.len()));
-        self.noting(id, |part| _ = part.walk(record, numbering), note);
+        self.noting(id, |part| _ = part.walk(record, numbering, None), note);
     }
 
     /// Calls `walk`, which walks at most one record, of the block with this number, and notes its
@@ -300,7 +335,7 @@ impl Rest {
         if line != address.wrapping_add(reach) >> shift {
             self.straddle(caches, event, address);
         } else if !caches.d1.touch(line) {
-            self.miss(event, address, &mut caches.ll);
+            self.miss(event, address);
         }
     }
 
@@ -318,41 +353,28 @@ impl Rest {
     fn straddle(&mut self, caches: &mut Hierarchy, event: usize, address: u64) {
         let size = self.index.data.get(event).map_or(1, |event| u32::from(event.size));
         if caches.d1.access(address, size) {
-            self.miss(event, address, &mut caches.ll);
+            self.miss(event, address);
         }
     }
 
     /// Lists an access to data that missed D1.
     #[inline(never)]
-    fn miss(&mut self, event: usize, address: u64, ll: &mut Cache) {
+    fn miss(&mut self, event: usize, address: u64) {
         let Some(&Data { insn, size, write, .. }) = self.index.data.get(event) else { return };
         let kind = if write { Kind::Store } else { Kind::Load };
         let record = self.log.record;
-        self.list(Below { address, insn, record, size, kind }, ll);
-    }
-
-    fn list(&mut self, access: Below, ll: &mut Cache) {
-        self.below.push(access);
-        if self.below.len() >= MOST_BELOW {
-            self.access_below(ll);
-        }
+        self.below.push(Below { address, insn, record, size, kind });
     }
 
     /// Accesses LL for all that missed the first level, and counts their misses.
     fn access_below(&mut self, ll: &mut Cache) {
-        if self.below.is_empty() {
-            return;
-        }
-        std::hint::black_box(self.below.iter().fold(0, |all, access| all ^ ll.read_ahead(access.address)));
-        for below in self.below.drain(..) {
-            let Below { address, insn, size, kind, .. } = below;
-            let missed = ll.access(address, u32::from(size));
-            let Some(misses) = self.misses.get_mut(insn as usize) else { continue };
-            misses.add(kind, missed);
-            if below.record != 0 {
-                self.log.below.push((below.record, kind, missed));
+        let Rest { misses, below, log, .. } = self;
+        last_level::access(ll, misses, below, |access, missed| {
+            if access.record != 0 {
+                log.below.push((access.record, access.kind, missed));
             }
-        }
+        });
+        below.clear();
     }
 
     /// Simulates a block with special parts.
@@ -387,7 +409,7 @@ impl Rest {
         for at in first..first + events {
             let event = self.index.data[at];
             while let Some(&insn) = self.missed.get(listed).filter(|&&insn| insn <= event.insn) {
-                self.miss_fetch(insn, &mut caches.ll);
+                self.miss_fetch(insn);
                 listed += 1;
             }
             if event.insn == last && !iterates {
@@ -398,17 +420,17 @@ impl Rest {
             self.data(caches, at, address, u64::from(event.size.saturating_sub(1)), shift);
         }
         while let Some(&insn) = self.missed.get(listed) {
-            self.miss_fetch(insn, &mut caches.ll);
+            self.miss_fetch(insn);
             listed += 1;
         }
         self.missed.clear();
     }
 
-    fn miss_fetch(&mut self, insn: u32, ll: &mut Cache) {
+    fn miss_fetch(&mut self, insn: u32) {
         let planned = self.index.insns[insn as usize];
         let record = self.log.record;
         let (address, size) = (planned.pc, planned.len.into());
-        self.list(Below { address, insn, record, size, kind: Kind::Fetch }, ll);
+        self.below.push(Below { address, insn, record, size, kind: Kind::Fetch });
     }
 
     /// Decides a branch other than Jcc by the address that control has reached. Returns true if it

@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::hooks::buffer::{Back, Full};
-use crate::hooks::callgraph::deferred::Deferred;
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::AccountId;
+use crate::hooks::deferred::Deferred;
 use crate::hooks::executions::Tally;
 use crate::hooks::plan::Plan;
 use crate::hooks::record::{BUFFER_WORDS, MAX_RECORD, instructions};
@@ -28,7 +28,7 @@ const RETURNED: usize = BUFFERS / 2;
 struct Worker {
     full: Sender<Arc<Full>>,
     consumer: Arc<Mutex<Consumer>>,
-    /// Simulation that it puts off, where there is a call graph.
+    /// Simulation that it puts off, where caches are simulated or there is a call graph.
     deferred: Option<Arc<Deferred>>,
     thread: JoinHandle<()>,
 }
@@ -148,7 +148,7 @@ impl Link {
             let consumer = Arc::new(Mutex::new(consumer));
             let ask = home.clone();
             let deferred = || Arc::new(Deferred::new(move || drop(ask.send(Back::Behind))));
-            let deferred = lock(&consumer).follows_calls().then(deferred);
+            let deferred = lock(&consumer).may_defer().then(deferred);
             let its = (Arc::clone(&consumer), deferred.clone());
             let spawned = std::thread::Builder::new()
                 .name("consumer".into())

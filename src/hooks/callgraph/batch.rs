@@ -40,7 +40,7 @@ pub(super) enum Event {
 
 /// Records that have been followed, but not simulated.
 #[derive(Clone, Debug)]
-pub(super) struct Batch {
+pub(in crate::hooks) struct Batch {
     /// Blocks by record, with room for as many as there can be.
     blocks: Box<[BlockId]>,
     /// Number of records.

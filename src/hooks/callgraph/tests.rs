@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use super::costs::{CallCosts, Disorder};
-use super::deferred::{Deferral, Deferred};
 use super::facts::{Between, CallFacts, CodePlace, Leave, Section};
 use super::stack_pointer::StackPointer;
 use super::tracker::CallTracker;
 use super::walker::{CallRules, MOST_FRAMES, MOST_HANDLERS};
 use crate::hooks::buffer::Full;
 use crate::hooks::control::Control;
+use crate::hooks::deferred::{Deferral, Deferred};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::Part;
 use crate::hooks::plan::{Plan, PlannedEvent, PlannedInsn};

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use crate::hooks::callgraph::batch::Batch;
 use crate::hooks::callgraph::costs::{ArcId, BlockId, CallCosts};
-use crate::hooks::callgraph::deferred::{Deferral, Deferred, Simulation, Unsettled};
 use crate::hooks::callgraph::dumps::{Collection, Demand, Demands, Dumps, Trigger};
 use crate::hooks::callgraph::flow::{Flow, Stop};
 use crate::hooks::callgraph::misses::{MissLedger, Misses};
+use crate::hooks::callgraph::simulation::Simulation;
 use crate::hooks::callgraph::step::Varying;
 use crate::hooks::callgraph::sums::Packed;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::counts::{Counted, Counts};
+use crate::hooks::deferred::{Deferral, Deferred, Lent, Unsettled};
 use crate::hooks::executions::Count;
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::Numbering;
@@ -280,7 +281,8 @@ impl CallTracker {
         if !std::mem::replace(&mut self.lent, true) {
             let away = || Simulation { ledger: MissLedger::new(false), misses: Misses::default() };
             let simulation = std::mem::replace(&mut self.simulation, away());
-            deferral.to.lend(std::mem::replace(part, Part::new(None, None)), simulation);
+            let part = std::mem::replace(part, Part::new(None, None));
+            deferral.to.lend(Lent::Part(Box::new((part, simulation))));
         }
         deferral.put_off(words, &mut self.batch);
     }
@@ -288,9 +290,9 @@ impl CallTracker {
     /// Takes the part back, when everything that was put off has been simulated.
     pub(in crate::hooks) fn recall(&mut self, part: &mut Part, deferred: &Deferred) {
         if std::mem::take(&mut self.lent)
-            && let Some(back) = deferred.recall()
+            && let Some(Lent::Part(back)) = deferred.recall()
         {
-            (*part, self.simulation) = back;
+            (*part, self.simulation) = *back;
         }
     }
 
