@@ -2,9 +2,8 @@
 //! with the rules of [`Cache`](super::cache::Cache), looked up by a number that the caller asks for
 //! once per block.
 //!
-//! Each block has a stamp: when it was last accessed, or 0 where the cache does not hold it. A hit
-//! is one comparison and one store, whatever its place in the order; a miss looks for the oldest
-//! stamp of its set.
+//! Each way has a stamp: when it was last accessed. A hit is one comparison and one store, whatever
+//! its place in the order; a miss looks for the oldest stamp of its set.
 
 use rustc_hash::FxHashMap;
 
@@ -22,19 +21,47 @@ impl Line {
     pub const UNKNOWN: Line = Line(1);
 }
 
-/// Part of a line that an access to it needs.
-#[derive(Clone, Copy, Debug)]
-struct State {
-    /// Time of the last access; 0 if the cache does not hold it.
-    stamp: u64,
-    /// Its set; for no block, one after the last.
-    set: u32,
-    /// It is the most recent line of its set, so that another access changes nothing.
-    is_recent: bool,
+/// Place of a line: the way that holds it, and whether it is the most recent line of its set, so
+/// that another access changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place(u32);
+
+impl Place {
+    /// That of a line that no way holds.
+    const NONE: Place = Place(u32::MAX << 1);
+
+    fn way(way: usize) -> Place {
+        Place((way as u32) << 1)
+    }
+
+    fn recent(self) -> Place {
+        Place(self.0 | 1)
+    }
+
+    fn not_recent(self) -> Place {
+        Place(self.0 & !1)
+    }
+
+    fn is_recent(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    fn index(self) -> usize {
+        (self.0 >> 1) as usize
+    }
 }
 
 /// A way that holds nothing yet: Cachegrind's tag 0.
 const EMPTY: u32 = u32::MAX;
+
+/// A way.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Time of the last access; 0 if it holds nothing.
+    stamp: u64,
+    line: u32,
+    set: u32,
+}
 
 /// One simulated cache. Numbers of hits and misses are the caller's to keep.
 #[derive(Clone, Debug)]
@@ -45,13 +72,13 @@ pub struct LineCache {
     /// Changes whenever the order in a set does.
     age: u64,
     /// By line.
-    states: Vec<State>,
+    places: Vec<Place>,
     /// By line: its block number.
     blocks: Vec<u64>,
     numbers: FxHashMap<u64, Line>,
-    /// The lines in each set, in no order, the sets one after another.
-    ways: Box<[u32]>,
-    /// The most recent line of each set, and of no set.
+    /// The ways of each set, in no order, the sets one after another.
+    ways: Box<[Way]>,
+    /// The most recent line of each set.
     recent: Box<[Line]>,
 }
 
@@ -64,16 +91,14 @@ pub struct HeldLines {
     lines: usize,
     /// By line: the block number.
     blocks: Box<[u8]>,
-    /// The lines that the cache holds, with their stamps.
-    stamps: Box<[u8]>,
-    /// Ways and most recent lines.
+    /// Ways with their stamps, and most recent lines.
     order: Box<[u8]>,
 }
 
 impl HeldLines {
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
-        (self.blocks.len() + self.stamps.len() + self.order.len()) as u64
+        (self.blocks.len() + self.order.len()) as u64
     }
 
     /// The block numbers by line.
@@ -90,27 +115,23 @@ impl LineCache {
     /// Contents of the cache.
     #[must_use]
     pub fn held(&self) -> HeldLines {
-        let (mut blocks, mut stamps, mut order) = (Packer::default(), Packer::default(), Packer::default());
+        let (mut blocks, mut order) = (Packer::default(), Packer::default());
         let mut before = 0;
         for &block in &self.blocks {
             blocks.put_near(block, before);
             before = block;
         }
-        let mut at = 0;
-        for (line, state) in (1..).zip(&self.states).filter(|(_, state)| state.stamp != 0) {
-            stamps.put(line - at);
-            stamps.put(self.clock.wrapping_sub(state.stamp));
-            at = line;
+        for way in &self.ways {
+            // A way that holds nothing is 0.
+            order.put(u64::from(way.line.wrapping_add(1)));
+            order.put(if way.line == EMPTY { 0 } else { self.clock.wrapping_sub(way.stamp) });
         }
-        // A way that holds nothing is 0.
-        self.ways.iter().for_each(|&line| order.put(u64::from(line.wrapping_add(1))));
         self.recent.iter().for_each(|line| order.put(u64::from(line.0)));
         HeldLines {
             clock: self.clock,
             age: self.age,
             lines: self.blocks.len(),
             blocks: blocks.finish(),
-            stamps: stamps.finish(),
             order: order.finish(),
         }
     }
@@ -126,61 +147,51 @@ impl LineCache {
     pub fn hold(&mut self, held: &HeldLines) {
         if !self.numbers_as(held) {
             self.blocks = held.blocks().collect();
+            self.places.resize(self.blocks.len(), Place::NONE);
             // The first two stand for no block.
-            self.states.truncate(2);
-            let sets = self.blocks.iter().skip(2).map(|&block| self.set(block));
-            let states = sets.map(|set| State { stamp: 0, set, is_recent: false });
-            self.states.extend(states.collect::<Vec<_>>());
             self.numbers =
                 (0..).zip(&self.blocks).skip(2).map(|(line, &block)| (block, Line(line))).collect();
         }
         (self.clock, self.age) = (held.clock, held.age);
-        self.states.iter_mut().for_each(|state| (state.stamp, state.is_recent) = (0, false));
-        let (mut stamps, mut at) = (Unpacker(&held.stamps), 0);
-        loop {
-            let step = stamps.take() as usize;
-            if step == 0 {
-                break;
-            }
-            at += step;
-            let stamp = held.clock.wrapping_sub(stamps.take());
-            if let Some(state) = self.states.get_mut(at - 1) {
-                state.stamp = stamp;
+        self.places.iter_mut().skip(1).for_each(|place| *place = Place::NONE);
+        let mut order = Unpacker(&held.order);
+        for (index, way) in self.ways.iter_mut().enumerate() {
+            (way.line, way.stamp) = ((order.take() as u32).wrapping_sub(1), order.take());
+            way.stamp = if way.line == EMPTY { 0 } else { held.clock.wrapping_sub(way.stamp) };
+            if let Some(place) = self.places.get_mut(way.line as usize) {
+                *place = Place::way(index);
             }
         }
-        let mut order = Unpacker(&held.order);
-        self.ways.fill_with(|| (order.take() as u32).wrapping_sub(1));
         self.recent.fill_with(|| Line(order.take() as u32));
         for line in &self.recent {
-            if let Some(state) = self.states.get_mut(line.0 as usize) {
-                state.is_recent = true;
+            if let Some(place) = self.places.get_mut(line.0 as usize) {
+                *place = place.recent();
             }
         }
     }
 
     /// The blocks it holds, but for block 0, with which every way begins.
     pub fn held_blocks(&self) -> impl Iterator<Item = u64> + '_ {
-        let held = self.ways.iter().filter(|&&line| line != EMPTY);
-        held.filter_map(|&line| self.blocks.get(line as usize).copied()).filter(|&block| block != 0)
+        let held = self.ways.iter().filter(|way| way.line != EMPTY);
+        held.filter_map(|way| self.blocks.get(way.line as usize).copied()).filter(|&block| block != 0)
     }
 
     /// A cache in its initial state.
     #[must_use]
     pub fn new(geometry: Geometry) -> LineCache {
         let sets = usize::try_from(geometry.sets()).unwrap_or(usize::MAX);
-        let ways = sets.saturating_mul(geometry.assoc() as usize);
+        let ways = (0..geometry.sets() as u32).flat_map(|set| {
+            std::iter::repeat_n(Way { stamp: 0, line: EMPTY, set }, geometry.assoc() as usize)
+        });
         LineCache {
             geometry,
             clock: 1,
             age: 1,
-            states: vec![
-                State { stamp: 1, set: sets as u32, is_recent: true },
-                State { stamp: 0, set: 0, is_recent: false },
-            ],
+            places: vec![Place::NONE.recent(), Place::NONE],
             blocks: vec![0, 0],
             numbers: FxHashMap::default(),
-            ways: vec![EMPTY; ways].into_boxed_slice(),
-            recent: vec![Line::NONE; sets.saturating_add(1)].into_boxed_slice(),
+            ways: ways.collect(),
+            recent: vec![Line::NONE; sets].into_boxed_slice(),
         }
     }
 
@@ -215,10 +226,9 @@ impl LineCache {
 
     /// The line of a block, the same every time.
     pub fn line(&mut self, block: u64) -> Line {
-        let set = self.set(block);
         *self.numbers.entry(block).or_insert_with(|| {
-            let line = Line(self.states.len() as u32);
-            self.states.push(State { stamp: 0, set, is_recent: false });
+            let line = Line(self.places.len() as u32);
+            self.places.push(Place::NONE);
             self.blocks.push(block);
             line
         })
@@ -234,13 +244,12 @@ impl LineCache {
     /// same.
     #[inline(always)]
     pub fn hit_both(&mut self, [first, second]: [Line; 2]) -> bool {
-        let is_recent = |line: Line| self.states.get(line.0 as usize).is_some_and(|state| state.is_recent);
+        let is_recent = |line: Line| self.place(line).is_recent();
         is_recent(first) && is_recent(second) || self.move_both(first, second)
     }
 
     fn move_both(&mut self, first: Line, second: Line) -> bool {
-        let held = |line: Line| self.states.get(line.0 as usize).is_some_and(|state| state.stamp != 0);
-        if !(held(first) && held(second)) {
+        if [first, second].map(|line| self.place(line)).contains(&Place::NONE) {
             return false;
         }
         self.stamp(first);
@@ -251,42 +260,52 @@ impl LineCache {
     /// Accesses one line. True is a hit.
     #[inline]
     pub fn touch(&mut self, line: Line) -> bool {
-        let Some(&State { stamp, set, .. }) = self.states.get(line.0 as usize) else { return false };
-        let hit = stamp != 0 || self.load(line, set);
+        let hit = self.place(line) != Place::NONE || self.load(line);
         self.stamp(line);
         hit
     }
 
+    #[inline(always)]
+    fn place(&self, line: Line) -> Place {
+        self.places.get(line.0 as usize).copied().unwrap_or(Place::NONE)
+    }
+
     /// Puts a line where the oldest of its set was. True if that is a hit all the same: an empty
     /// way has tag 0.
-    fn load(&mut self, line: Line, set: u32) -> bool {
-        let assoc = self.geometry.assoc() as usize;
-        let set = set as usize * assoc;
-        let Some(ways) = self.ways.get_mut(set..set + assoc) else { return false };
-        let age = |way: &u32| self.states.get(*way as usize).map_or(0, |state| state.stamp);
-        let Some(oldest) = (0..ways.len()).min_by_key(|&i| age(&ways[i])) else { return false };
-        let evicted = std::mem::replace(&mut ways[oldest], line.0);
-        if let Some(state) = self.states.get_mut(evicted as usize) {
-            (state.stamp, state.is_recent) = (0, false);
+    fn load(&mut self, line: Line) -> bool {
+        let block = self.block(line);
+        let (set, assoc) = (self.set(block) as usize, self.geometry.assoc() as usize);
+        let ways = self.ways.iter_mut().enumerate().skip(set * assoc).take(assoc);
+        let Some((oldest, way)) = ways.min_by_key(|(_, way)| way.stamp) else { return false };
+        let evicted = std::mem::replace(&mut way.line, line.0);
+        for (line, place) in [(evicted, Place::NONE), (line.0, Place::way(oldest))] {
+            if let Some(now) = self.places.get_mut(line as usize) {
+                *now = place;
+            }
         }
-        evicted == EMPTY && self.block(line) == 0
+        evicted == EMPTY && block == 0
     }
 
     /// Makes a line the most recent of its set.
     fn stamp(&mut self, line: Line) {
-        let Some(state) = self.states.get_mut(line.0 as usize).filter(|state| !state.is_recent) else {
+        let place = self.place(line);
+        if place.is_recent() {
             return;
-        };
-        (state.stamp, state.is_recent) = (self.clock, true);
+        }
+        let Some(way) = self.ways.get_mut(place.index()) else { return };
+        way.stamp = self.clock;
         self.clock += 1;
         self.age += 1;
-        let Some(recent) = self.recent.get_mut(state.set as usize) else { return };
+        let Some(recent) = self.recent.get_mut(way.set as usize) else { return };
         let before = std::mem::replace(recent, line);
-        // An empty set has no line, which is the most recent one of a set of its own.
+        // A set that is empty has no line, which is always the most recent one.
         if before != Line::NONE
-            && let Some(state) = self.states.get_mut(before.0 as usize)
+            && let Some(place) = self.places.get_mut(before.0 as usize)
         {
-            state.is_recent = false;
+            *place = place.not_recent();
+        }
+        if let Some(place) = self.places.get_mut(line.0 as usize) {
+            *place = place.recent();
         }
     }
 
