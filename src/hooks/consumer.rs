@@ -242,7 +242,7 @@ impl Consumer {
                 _ => pass(words, |_| false),
             };
             instructions += walked;
-            let ends = |&word: &u64| self.follows_calls() || Control::is(Header::of(word));
+            let ends = |&word: &u64| self.calls.is_some() || Control::is(Header::of(word));
             if let Some(deferral) = deferral.filter(|_| rest.first().is_some_and(ends)) {
                 self.recall(deferral.to);
             }
@@ -262,11 +262,7 @@ impl Consumer {
 
     /// Tells if there is simulation that may be put off.
     pub(super) fn may_defer(&self) -> bool {
-        self.follows_calls() || self.initial.has_caches()
-    }
-
-    fn follows_calls(&self) -> bool {
-        self.calls.is_some()
+        self.calls.is_some() || self.initial.has_caches()
     }
 
     /// Adds what generated code has counted for an account.

@@ -200,7 +200,8 @@ impl Deferral<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::fmt::Debug;
     use std::sync::atomic::AtomicBool;
     use std::sync::mpsc::channel;
 
@@ -213,6 +214,30 @@ mod tests {
     use crate::x86::cost::{Access, EventKind};
 
     const ROUNDS: u64 = 30_000;
+
+    /// Checks that what is put off counts as `expected`, with a thread that helps and without.
+    pub(in crate::hooks) fn counts_the_same<T: Debug + PartialEq>(
+        expected: &T,
+        counted: impl Fn(Option<&Deferred>) -> T,
+    ) {
+        // With nobody else there, it asks for help and then simulates itself.
+        let (ask, asked) = channel();
+        let alone = Deferred::new(move || _ = ask.send(()));
+        assert_eq!(&counted(Some(&alone)), expected);
+        assert!(asked.try_recv().is_ok());
+        let (helped, done) = (Deferred::new(|| {}), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let help = || {
+                while !done.load(Ordering::Relaxed) {
+                    helped.help();
+                }
+            };
+            scope.spawn(help);
+            let counted = counted(Some(&helped));
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(&counted, expected);
+        });
+    }
 
     /// A block that stores to the address in its only slot.
     fn plan(pc: u64) -> Plan {
@@ -254,22 +279,6 @@ mod tests {
         let expected = counted(None);
         let stores = expected.misses.iter().map(|(_, misses)| misses.d1mw).sum::<u64>();
         assert!(stores > ROUNDS && expected.misses.iter().any(|(_, misses)| misses.i1mr > ROUNDS / 4));
-        // With nobody else there, it asks for help and then simulates itself.
-        let (ask, asked) = channel();
-        let alone = Deferred::new(move || _ = ask.send(()));
-        assert_eq!(counted(Some(&alone)), expected);
-        assert!(asked.try_recv().is_ok());
-        let (helped, done) = (Deferred::new(|| {}), AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            let help = || {
-                while !done.load(Ordering::Relaxed) {
-                    helped.help();
-                }
-            };
-            scope.spawn(help);
-            let counted = counted(Some(&helped));
-            done.store(true, Ordering::Relaxed);
-            assert_eq!(counted, expected);
-        });
+        counts_the_same(&expected, counted);
     }
 }

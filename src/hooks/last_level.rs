@@ -25,7 +25,7 @@ pub(super) struct LastLevel {
 }
 
 /// Accesses whose lists in LL are read ahead together, so that the host's misses for them overlap.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 /// Accesses LL for what missed the first level, counts the misses, and calls `log` with each access
 /// and whether it missed.

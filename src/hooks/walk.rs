@@ -8,7 +8,7 @@
 
 use crate::hooks::counts::{Kind, Misses};
 use crate::hooks::deferred::{Deferral, Deferred, Lent};
-use crate::hooks::last_level::{self, Below};
+use crate::hooks::last_level::{self, Below, TOGETHER};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{self, Ids, Numbering, Numbers};
 use crate::hooks::part::{Block, NEAR, Part, Rest, Simulated};
@@ -30,9 +30,6 @@ struct Found<'b> {
     id: usize,
     slots: &'b [u64],
 }
-
-/// Accesses to LL that are made together, where none are put off.
-const MANY: usize = 64;
 
 /// Accesses to LL that are put off together.
 const PUT_OFF: usize = 4096;
@@ -137,7 +134,7 @@ impl Part {
                     }
                     deferral.to.put_off_below(&mut rest.below);
                 }
-                None if rest.below.len() >= MANY => rest.access_below(&mut caches.ll),
+                None if rest.below.len() >= TOGETHER => rest.access_below(&mut caches.ll),
                 _ => {}
             }
             if found.len() < BATCH || words.is_empty() {

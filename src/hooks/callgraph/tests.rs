@@ -1,7 +1,6 @@
 //! Control through blocks that are made up: each is four instructions long.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use super::costs::{CallCosts, Disorder};
@@ -11,6 +10,7 @@ use super::tracker::CallTracker;
 use super::walker::{CallRules, MOST_FRAMES, MOST_HANDLERS};
 use crate::hooks::buffer::Full;
 use crate::hooks::control::Control;
+use crate::hooks::deferred::tests::counts_the_same;
 use crate::hooks::deferred::{Deferral, Deferred};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::Part;
@@ -176,23 +176,7 @@ fn simulation_that_is_put_off_counts_the_same() {
     };
     let expected = costs(None);
     assert!(expected.0.iter().map(|call| call.cost.misses.d1mr).sum::<u64>() >= 100_000);
-    // With nobody else there, it asks for help and then simulates itself.
-    let (ask, asked) = channel();
-    let alone = Deferred::new(move || _ = ask.send(()));
-    assert_eq!(costs(Some(&alone)), expected);
-    assert!(asked.try_recv().is_ok());
-    let (helped, done) = (Deferred::new(|| {}), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let help = || {
-            while !done.load(Ordering::Relaxed) {
-                helped.help();
-            }
-        };
-        scope.spawn(help);
-        let costs = costs(Some(&helped));
-        done.store(true, Ordering::Relaxed);
-        assert_eq!(costs, expected);
-    });
+    counts_the_same(&expected, costs);
 }
 
 #[test]
