@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Leave, jump, leave};
 use crate::hooks::callgraph::stack_pointer::Follower;
-use crate::hooks::record::{Header, MAX_RECORD, PlanId};
+use crate::hooks::record::{Header, MAX_RECORD, MOST_RETRIES, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
 /// Index of the mapping that code comes from, in the session's list.
@@ -189,7 +189,12 @@ impl Builder {
 
     /// Tests whether the record has no room for another instruction.
     pub(crate) fn is_full(&self) -> bool {
-        self.slots() + 128 > MAX_RECORD
+        self.slots() + 128 > MAX_RECORD || self.plan.retries.len() >= MOST_RETRIES
+    }
+
+    /// True if one of its operations so far may be retried.
+    pub(crate) fn may_retry(&self) -> bool {
+        !self.plan.retries.is_empty()
     }
 
     /// Adds an instruction of `len` bytes.

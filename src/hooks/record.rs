@@ -1,5 +1,6 @@
 //! Format of the trace. A record stands for one execution of a block: a header word, then one word
-//! for each slot of the block's plan, in general the address of an access.
+//! for each slot of the block's plan, in general the address of an access. The header's last byte
+//! is for mispredictions ([`Mispredicted`]).
 
 /// Words in a buffer before it is handed over, without the room for one more record.
 pub(crate) const BUFFER_WORDS: usize = 1 << 16;
@@ -25,16 +26,83 @@ pub(super) struct Header {
     pub(crate) instructions: u64,
 }
 
+/// Bits of a header word.
+const SLOTS: u32 = 32;
+const INSTRUCTIONS: u32 = 45;
+const MISPREDICTED: u32 = 56;
+
+const _: () = assert!(MAX_RECORD <= 1 << (INSTRUCTIONS - SLOTS));
+const _: () = assert!(MAX_BLOCK < 1 << (MISPREDICTED - INSTRUCTIONS));
+
+/// Byte of a header word with the mispredictions of its record.
+pub(crate) const MISPREDICTED_BYTE: usize = MISPREDICTED as usize / 8;
+
+/// Most retries of locked operations in a block.
+pub(super) const MOST_RETRIES: usize = 8 - AT_END as usize;
+
+/// Bits for the branches at the end of a record.
+const AT_END: u32 = 2;
+
 impl Header {
     /// Unpacks a header word.
     #[inline]
     pub(crate) fn of(word: u64) -> Header {
-        Header { plan: PlanId(word as u32), slots: (word >> 32) as usize & 0xffff, instructions: word >> 48 }
+        Header {
+            plan: PlanId(word as u32),
+            slots: (word >> SLOTS) as usize & ((1 << (INSTRUCTIONS - SLOTS)) - 1),
+            instructions: word >> INSTRUCTIONS & ((1 << (MISPREDICTED - INSTRUCTIONS)) - 1),
+        }
     }
 
     /// Packs a header word.
     pub(crate) fn word(self) -> u64 {
-        u64::from(self.plan.0) | (self.slots as u64) << 32 | self.instructions << 48
+        u64::from(self.plan.0) | (self.slots as u64) << SLOTS | self.instructions << INSTRUCTIONS
+    }
+}
+
+/// Branches of a record that were mispredicted, where generated code drives the predictors and
+/// there is a call graph: at its end, of which a repeated comparison has two, and the retries of
+/// locked operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mispredicted(u8);
+
+impl Mispredicted {
+    /// Those that a header word tells of.
+    #[inline]
+    pub(super) fn of(word: u64) -> Mispredicted {
+        Mispredicted((word >> MISPREDICTED) as u8)
+    }
+
+    /// Tells if it is none but one branch at the end, or not even that.
+    #[inline]
+    pub(super) fn is_usual(self) -> bool {
+        self.0 <= 1
+    }
+
+    /// Number of branches at the end.
+    #[inline]
+    pub(super) fn at_end(self) -> u8 {
+        self.0 & ((1 << AT_END) - 1)
+    }
+
+    /// Indices of the retries.
+    pub(super) fn retries(self) -> impl Iterator<Item = usize> {
+        (0..MOST_RETRIES).filter(move |retry| self.0 >> AT_END >> retry & 1 != 0)
+    }
+
+    /// A header word with one more branch at the end.
+    pub(super) fn one_more(word: u64) -> u64 {
+        word.wrapping_add(1 << MISPREDICTED)
+    }
+
+    /// A header word with the retry at an index.
+    pub(super) fn with_retry(word: u64, retry: usize) -> u64 {
+        word | 1 << MISPREDICTED << AT_END << retry
+    }
+
+    /// The first `retries` of these in another header word.
+    pub(super) fn keep_retries(self, word: u64, retries: usize) -> u64 {
+        self.retries().filter(|retry| *retry < retries).fold(word, Mispredicted::with_retry)
     }
 }
 
@@ -53,4 +121,27 @@ pub(super) fn instructions(words: &[u64]) -> u64 {
         at += 1 + header.slots;
     }
     instructions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_has_room_for_mispredictions() {
+        let header = Header { plan: PlanId(u32::MAX - 1), slots: MAX_RECORD - 1, instructions: MAX_BLOCK };
+        let word = header.word();
+        assert_eq!((Header::of(word), Mispredicted::of(word)), (header, Mispredicted::default()));
+        let noted = Mispredicted::with_retry(Mispredicted::one_more(word), MOST_RETRIES - 1);
+        let noted = Mispredicted::with_retry(Mispredicted::one_more(noted), 1);
+        assert_eq!(Header::of(noted), header);
+        assert_eq!(noted.to_le_bytes()[MISPREDICTED_BYTE], Mispredicted::of(noted).0);
+        let mispredicted = Mispredicted::of(noted);
+        assert!(!mispredicted.is_usual() && Mispredicted::of(Mispredicted::one_more(word)).is_usual());
+        assert_eq!(mispredicted.at_end(), 2);
+        assert_eq!(mispredicted.retries().collect::<Vec<_>>(), [1, MOST_RETRIES - 1]);
+        // A prefix has the first retries only, and not the end.
+        let prefix = Mispredicted::of(mispredicted.keep_retries(word, 2));
+        assert_eq!((prefix.at_end(), prefix.retries().collect::<Vec<_>>()), (0, vec![1]));
+    }
 }

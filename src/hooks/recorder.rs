@@ -18,7 +18,7 @@ use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
 use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
 use crate::hooks::private_code::CodeInNoFile;
-use crate::hooks::record::{BUFFER_WORDS, Header, PlanId, instructions};
+use crate::hooks::record::{BUFFER_WORDS, Header, Mispredicted, PlanId, instructions};
 use crate::hooks::recorder::tasks::Tasks;
 use crate::hooks::successors::Successors;
 use crate::hooks::superblock_filter::SuperblockFilter;
@@ -202,7 +202,9 @@ impl Recorder {
             self.tasks.unrecorded -= self.instructions_of(whole) - self.instructions_of(prefix);
             return;
         }
-        let (header, slots) = (plan.header(prefix), usize::from(plan.slots));
+        let mispredicted = Mispredicted::of(self.words[at]);
+        let header = mispredicted.keep_retries(plan.header(prefix), plan.retries.len());
+        let slots = usize::from(plan.slots);
         if self.walked > at {
             self.counted -= Header::of(self.words[at]).instructions;
             self.walked = at;

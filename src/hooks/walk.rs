@@ -14,7 +14,7 @@ use crate::hooks::numbering::{self, Ids, Numbering, Numbers};
 use crate::hooks::part::{Block, NEAR, Part, Rest, Simulated};
 use crate::hooks::plan_index::{Data, Ends, Entry, PlanIndex};
 use crate::hooks::predictors::Predictors;
-use crate::hooks::record::Header;
+use crate::hooks::record::{Header, Mispredicted};
 use crate::sim::{Cache, Hierarchy};
 use crate::x86::cost::Repeat;
 
@@ -27,7 +27,8 @@ const BATCH: usize = 32;
 struct Found<'b> {
     block: &'b Block,
     /// Number of its plan.
-    id: usize,
+    id: u32,
+    mispredicted: Mispredicted,
     slots: &'b [u64],
 }
 
@@ -70,9 +71,8 @@ impl Part {
     pub(super) fn decide(&mut self, pc: u64) {
         let Part { simulated, predictors, blocks, rest, previous, .. } = self;
         let before = previous.take().and_then(|id| blocks.get(id));
-        let Some(before) = before.filter(|before| simulated.branches && before.ends != Ends::None) else {
-            return;
-        };
+        let decides = simulated.branches && !simulated.told.branches;
+        let Some(before) = before.filter(|before| decides && before.ends != Ends::None) else { return };
         let missed = if before.ends == Ends::Conditional {
             predictors.conditional.record(u64::from(before.branch), pc != before.decides)
         } else {
@@ -118,14 +118,15 @@ impl Part {
         let Part { caches, predictors, blocks, rest, previous, .. } = self;
         let nothing = Block::nothing();
         let mut before = previous.and_then(|id| blocks.get(id)).unwrap_or(&nothing);
-        let mut batch = [Found { block: &nothing, id: 0, slots: &[] }; BATCH];
+        let mispredicted = Mispredicted::default();
+        let mut batch = [Found { block: &nothing, id: 0, mispredicted, slots: &[] }; BATCH];
         let mut instructions = 0;
         loop {
             let (found, count, next) = look_up(words, blocks, &mut numbers, &mut batch);
             (words, instructions) = (next, instructions + count);
             before = simulate(found, before, caches, predictors, rest);
             if let Some(last) = found.last() {
-                *previous = Some(last.id);
+                *previous = Some(last.id as usize);
             }
             match deferral {
                 Some(deferral) if rest.below.len() >= PUT_OFF => {
@@ -229,7 +230,7 @@ fn look_up<'a, 'b, 'w: 'b>(
         instructions += header.instructions;
         // Has the host fetch the block, which all that follows waits for.
         block.executed.update(|executed| executed + 1);
-        *place = Found { block, id, slots };
+        *place = Found { block, id: id as u32, mispredicted: Mispredicted::of(word), slots };
         count += 1;
     }
     (batch.get(..count).unwrap_or_default(), instructions, words)
@@ -246,7 +247,8 @@ fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32, cons
     rest: &mut Rest,
 ) -> &'b Block {
     let shift = if SHIFT == 0 { caches.d1.line_shift() } else { SHIFT };
-    for &Found { block, id, slots } in found {
+    for &Found { block, id, mispredicted, slots } in found {
+        let id = id as usize;
         if BRANCHES {
             if before.ends == Ends::Conditional {
                 // Branchless: the host's CPU would mispredict this as often as the guest does.
@@ -263,6 +265,13 @@ fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32, cons
         }
         if LOG {
             rest.log.record += 1;
+            if BRANCHES || mispredicted.is_usual() {
+                let missed = !BRANCHES && mispredicted.at_end() != 0;
+                block.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+                rest.log.mispredicted::<LOG>(block.ends, missed);
+            } else {
+                rest.mispredicted(id, block, mispredicted);
+            }
         }
         if !block.plain {
             rest.special::<CACHES, BRANCHES, LOG>((id, block), slots, caches, predictors);
@@ -293,6 +302,21 @@ fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32, cons
 }
 
 impl Rest {
+    /// Counts and logs the mispredictions of a record that has others than one at its end.
+    #[cold]
+    fn mispredicted(&mut self, id: usize, block: &Block, mispredicted: Mispredicted) {
+        for _ in 0..mispredicted.at_end() {
+            block.mispredicted.update(|mispredicted| mispredicted + 1);
+            self.log.mispredicted::<true>(block.ends, true);
+        }
+        let Some(entry) = self.index.entries.get(id) else { return };
+        let Some(special) = &entry.special else { return };
+        for retry in mispredicted.retries().filter_map(|retry| special.retries.get(retry)) {
+            self.mispredicted.add(entry.first_insn as usize + usize::from(*retry), 1);
+            self.log.mispredicted::<true>(Ends::Conditional, true);
+        }
+    }
+
     /// Touches the lines of a plain block that has many or one that may miss. Returns true if its
     /// data are still to be accessed.
     #[inline(never)]

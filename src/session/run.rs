@@ -278,16 +278,15 @@ fn new_kernel(config: &Config, control: &Control, memory: u64) -> Result<Kernel,
     Ok(kernel)
 }
 
-/// Work that generated code can do by itself, if any: nobody asks what comes after what, and no
-/// thread has counts of its own.
+/// Work that generated code can do by itself, if any: nobody asks what comes after what but by the
+/// trace, and no thread has counts of its own.
 fn inline(counting: &CountConfig, caches: Option<&Hierarchy>, cpus: usize) -> Option<Inline> {
     let CountConfig { branch_sim, calls, model, producer, children, .. } = counting;
-    let can = calls.is_none()
-        && !counting.waits_for_a_function()
+    let can = !counting.waits_for_a_function()
         && !children.threads
         && *model == CountModel::Arch
         && *producer == Producer::Tap;
-    can.then(|| Inline::most(caches, *branch_sim, cpus))
+    can.then(|| Inline::most(caches, *branch_sim, calls.is_some(), cpus))
 }
 
 /// CPUs of the host for this process, and no more than `most`.
@@ -321,14 +320,14 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let traces = inline.is_none_or(|inline| inline.traces);
     let link = if traces { Link::threaded(consumers) } else { Link::inline(consumers) };
     let mut recorder = Recorder::new(link, counting.model, counting.caches.is_some());
+    if counting.calls.is_some() {
+        recorder.follow_calls();
+    }
     if let Some(inline) = inline {
         recorder.work_inline(inline, shapes.as_ref());
     }
     if config.recording.instructions {
         recorder.keep_code();
-    }
-    if counting.calls.is_some() {
-        recorder.follow_calls();
     }
     let frames = Frames::new(arena, usize::try_from(memory / PAGE_SIZE).unwrap_or(usize::MAX));
     // Valgrind's superblocks are found anew by every process, when its code is translated.

@@ -52,13 +52,15 @@ impl Vcpu {
 
     /// The predictors and caches that a block drives which is translated now.
     pub(super) fn inline(&mut self) -> Inline {
-        let caches = self.trace.recorder().inline_caches().map(|caches| caches.line_shifts().0);
-        Inline::new(self.words, caches)
+        let recorder = self.trace.recorder();
+        let caches = recorder.inline_caches().map(|caches| caches.line_shifts().0);
+        Inline::new(self.words, recorder.follows_calls(), caches)
     }
 
     /// Learns what a block tells; see [`tell`]. Its time is `clock`.
     fn told(&mut self, plan: PlanId, what: u64, (word, second): (u64, u64), clock: u32) {
         let outcome = self.outcome != 0;
+        self.trace.sync_length();
         let recorder = self.trace.recorder();
         match what {
             tell::RETRY => recorder.retry(plan, word as u16),

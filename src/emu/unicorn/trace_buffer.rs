@@ -126,7 +126,14 @@ impl TraceBuffer {
                 // SAFETY: the engine, which has the word, lives as long as the trace.
                 caches.set_clock(unsafe { *self.clock });
             }
-        } else if self.generated {
+        } else {
+            self.sync_length();
+        }
+    }
+
+    /// Tells the recorder how much of a trace generated code has written.
+    pub(super) fn sync_length(&mut self) {
+        if self.generated && !self.counts_executions() {
             let base = self.recorder.words().as_ptr() as usize;
             let len = (self.words().next as usize - base) / size_of::<u64>();
             self.recorder.set_len(len);

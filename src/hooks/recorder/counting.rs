@@ -9,7 +9,7 @@ use crate::hooks::inline_caches::{FetchedLine, InlineCaches};
 use crate::hooks::inline_predictors::InlinePredictors;
 use crate::hooks::plan::End;
 use crate::hooks::predictors::Predictors;
-use crate::hooks::record::PlanId;
+use crate::hooks::record::{Header, Mispredicted, PlanId};
 use crate::hooks::recorder::Recorder;
 use crate::hooks::successors::Successors;
 use crate::sim::Hierarchy;
@@ -27,21 +27,22 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
-    /// The most that is of use where caches and branches are simulated, or not. With two CPUs a
-    /// consumer beside generated code is sooner done with the caches than generated code, which
-    /// does less work in all.
-    pub(crate) fn most(caches: Option<&Hierarchy>, branches: bool, cpus: usize) -> Inline {
-        let drives = cpus < 2 && caches.is_some_and(InlineCaches::can_have);
-        Inline { predicts: branches, caches: drives, traces: caches.is_some() && !drives }
+    /// The most that is of use where caches and branches are simulated, or not, and calls followed,
+    /// or not. With two CPUs a consumer beside generated code is sooner done with the caches than
+    /// generated code, which does less work in all. Calls are followed in a trace.
+    pub(crate) fn most(caches: Option<&Hierarchy>, branches: bool, calls: bool, cpus: usize) -> Inline {
+        let drives = cpus < 2 && !calls && caches.is_some_and(InlineCaches::can_have);
+        Inline { predicts: branches, caches: drives, traces: calls || caches.is_some() && !drives }
     }
 }
 
 impl Recorder {
     /// Lets generated code do by itself what `inline` says, from the first instruction on. For a
-    /// recorder whose consumers follow no calls and count by the model `arch`. Caches are shaped as
-    /// these.
+    /// recorder whose consumers count by the model `arch`, and that knows if they follow calls.
+    /// Caches are shaped as these.
     pub(crate) fn work_inline(&mut self, inline: Inline, caches: Option<&Hierarchy>) {
-        self.successors = Some(Successors::default());
+        // A block is of one function where calls are followed.
+        self.successors = (!self.follows_calls).then(Successors::default);
         if inline.traces && !inline.predicts {
             return;
         }
@@ -149,10 +150,29 @@ impl Recorder {
         let Some(pc) = self.plans.get(plan).and_then(|plan| plan.insns.last()).map(|insn| insn.pc) else {
             return;
         };
-        let Some(executions) = &mut self.executions else { return };
-        let Some(predictors) = &mut executions.predictors else { return };
-        if predictors.live().conditional.record(pc, taken) {
+        let Some(predictors) = self.inline_predictors() else { return };
+        if predictors.conditional.record(pc, taken) {
+            self.mispredicted(plan);
+        }
+    }
+
+    /// Counts a misprediction of the branch at the end of a plan, which is the last.
+    fn mispredicted(&mut self, plan: PlanId) {
+        if self.follows_calls {
+            return self.change_last_header(plan, Mispredicted::one_more);
+        }
+        if let Some(executions) = &mut self.executions {
             executions.add_mispredicted(plan);
+        }
+    }
+
+    /// Changes the header of the last record, which is of a plan.
+    fn change_last_header(&mut self, plan: PlanId, change: impl FnOnce(u64) -> u64) {
+        let words = self.plans.get(plan).map(|plan| 1 + usize::from(plan.slots));
+        let at = words.and_then(|words| self.len.checked_sub(words));
+        let header = at.and_then(|at| self.words.get_mut(at));
+        if let Some(header) = header.filter(|header| Header::of(**header).plan == plan) {
+            *header = change(*header);
         }
     }
 
@@ -160,13 +180,12 @@ impl Recorder {
     /// code has not been left by it.
     pub(crate) fn leads_to(&mut self, pc: u64) {
         let last = self.last_record().map(|(_, plan)| plan);
-        if let (Some(executions), Some(plan)) = (&mut self.executions, last) {
-            let branch = self.plans.get(plan).and_then(|plan| plan.insns.last());
-            if let (Some(predictors), Some(branch)) = (&mut executions.predictors, branch)
-                && predictors.live().indirect.record(branch.pc, pc)
-            {
-                executions.add_mispredicted(plan);
-            }
+        let branch = last.and_then(|plan| Some((plan, self.plans.get(plan)?.insns.last()?.pc)));
+        if let Some((plan, branch)) = branch
+            && let Some(predictors) = self.inline_predictors()
+            && predictors.indirect.record(branch, pc)
+        {
+            self.mispredicted(plan);
         }
         self.point(pc);
     }
@@ -178,9 +197,17 @@ impl Recorder {
         let Some(pc) = insns.and_then(|insns| insns.get(usize::from(insn))).map(|insn| insn.pc) else {
             return;
         };
-        let Some(executions) = &mut self.executions else { return };
-        let Some(predictors) = &mut executions.predictors else { return };
-        if predictors.live().conditional.record(pc, false) {
+        let Some(predictors) = self.inline_predictors() else { return };
+        if !predictors.conditional.record(pc, false) {
+            return;
+        }
+        if self.follows_calls {
+            let retries = self.plans.get(plan).map(|plan| &plan.retries);
+            let retry = retries.and_then(|retries| retries.iter().position(|&its| its == insn));
+            let Some(retry) = retry else { return };
+            return self.change_last_header(plan, |word| Mispredicted::with_retry(word, retry));
+        }
+        if let Some(executions) = &mut self.executions {
             *executions.tally.inner.entry((plan, insn)).or_default() += 1;
         }
     }

@@ -79,6 +79,8 @@ pub(super) enum Branch {
 pub(crate) struct Inline {
     /// The words that generated code accesses; none where it drives nothing.
     pub(super) words: Option<Words>,
+    /// Mispredictions are noted in the records.
+    pub(super) in_records: bool,
     /// The caches that the block drives, if it does.
     pub(super) caches: Option<CacheBlock>,
     /// An operation at the start of the block that the engine leaves there.
@@ -91,10 +93,10 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
-    /// A block that drives the predictors in these words, and the caches if `caches` has the base-2
-    /// logarithm of the size of a line of I1.
-    pub(crate) fn new(words: Option<Words>, caches: Option<u32>) -> Inline {
-        Inline { words, caches: caches.map(CacheBlock::new), ..Inline::default() }
+    /// A block that drives the predictors in these words, with mispredictions noted `in_records` or
+    /// counted, and the caches if `caches` has the base-2 logarithm of the size of a line of I1.
+    pub(crate) fn new(words: Option<Words>, in_records: bool, caches: Option<u32>) -> Inline {
+        Inline { words, in_records, caches: caches.map(CacheBlock::new), ..Inline::default() }
     }
 }
 

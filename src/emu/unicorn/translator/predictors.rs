@@ -12,6 +12,7 @@ use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::{Branch, PredictorWords, TELL, labels_before_jump, tell};
 use crate::emu::unicorn::translator::patches::Later;
 use crate::hooks::predictors;
+use crate::hooks::record::MISPREDICTED_BYTE;
 use crate::x86::cost::{self, repeat};
 
 /// Bits of the CPU mode in which blocks do not chain: EFLAGS.TF and `HF_INHIBIT_IRQ_MASK`.
@@ -161,8 +162,19 @@ impl Translator {
         }
     }
 
-    /// Emits the addition of 0 or 1 to the mispredictions of the block's branch.
+    /// Emits the addition of 0 or 1 to the mispredictions of the block's branch, or the note of it
+    /// in the record.
     fn count_mispredicted(&mut self, emit: Emit, missed: usize, cursor: *const Cursor) {
+        if self.inline.in_records {
+            let record = self.pointer as usize;
+            if self.builder.may_retry() {
+                let before = emit.new_temp(false);
+                emit.load_byte(before, record, MISPREDICTED_BYTE);
+                emit.add(missed, missed, before);
+                emit.free(before);
+            }
+            return emit.store_byte(missed, record, MISPREDICTED_BYTE);
+        }
         let counts = emit.new_temp(false);
         let words = self.words(emit, cursor);
         words.load(counts, offset_of!(Cursor, executions));
