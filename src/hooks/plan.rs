@@ -5,9 +5,9 @@ use std::sync::Arc;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory};
 use rustc_hash::FxHashMap;
 
-use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Leave, jump, leave};
-use crate::hooks::callgraph::stack_pointer::Follower;
-use crate::hooks::record::{Header, MAX_RECORD, MOST_RETRIES, PlanId};
+use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Jump, Leave, jump, leave};
+use crate::hooks::callgraph::stack_pointer::{Follower, StackPointer};
+use crate::hooks::record::{Header, MAX_RECORD, MOST_INSIDE, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
 /// Index of the mapping that code comes from, in the session's list.
@@ -76,8 +76,11 @@ pub(crate) struct Plan {
     pub(crate) events: Vec<PlannedEvent>,
     /// Locked operations: instructions with a retry branch, which is never taken, after their data.
     pub(crate) retries: Vec<u16>,
-    /// Instructions inside with a conditional branch, which went where the next one is.
-    pub(crate) inner: Vec<u16>,
+    /// Instructions with a branch that is not at the end, in order: the retries, and conditional
+    /// branches that went where the next one is.
+    pub(crate) inside: Vec<u16>,
+    /// The stack pointer after the latter, if there is a call graph.
+    pub(crate) sp_inside: Vec<(u16, StackPointer)>,
     /// Branch at the end.
     pub(crate) end: End,
     /// Plan of which this is a prefix; both share the counts of their instructions.
@@ -101,7 +104,8 @@ impl Plan {
             slots: 0,
             events: Vec::new(),
             retries: Vec::new(),
-            inner: Vec::new(),
+            inside: Vec::new(),
+            sp_inside: Vec::new(),
             end: End::None,
             prefix_of: None,
             mapping,
@@ -153,6 +157,11 @@ impl Builder {
         self.plan.calls = Some(CallFacts { place, ..CallFacts::default() });
     }
 
+    /// The place of the block, if there is a call graph.
+    pub(crate) fn place(&self) -> Option<CodePlace> {
+        self.plan.calls.map(|calls| calls.place)
+    }
+
     /// Has the counts of a process begin with the plan that is started.
     pub(crate) fn begin_counts(&mut self) {
         self.plan.begins_counts = true;
@@ -189,12 +198,18 @@ impl Builder {
 
     /// Tests whether the record has no room for another instruction.
     pub(crate) fn is_full(&self) -> bool {
-        self.slots() + 128 > MAX_RECORD || self.plan.retries.len() >= MOST_RETRIES
+        self.slots() + 128 > MAX_RECORD || !self.has_room_inside(0)
     }
 
-    /// True if one of its operations so far may be retried.
-    pub(crate) fn may_retry(&self) -> bool {
-        !self.plan.retries.is_empty()
+    /// Tests whether so many branches more may come before the end. A call graph has them in the
+    /// records.
+    pub(crate) fn has_room_inside(&self, branches: usize) -> bool {
+        self.follower.is_none() || self.branches_inside() + branches < MOST_INSIDE
+    }
+
+    /// Number of the branches before the instruction that comes next.
+    pub(crate) fn branches_inside(&self) -> usize {
+        self.plan.inside.len() + usize::from(self.plan.end == End::Conditional)
     }
 
     /// Adds an instruction of `len` bytes.
@@ -237,7 +252,8 @@ impl Builder {
         let insn = plan.insns.len() as u16;
         let first_slot = plan.slots;
         if plan.end == End::Conditional {
-            plan.inner.push(insn - 1);
+            plan.inside.push(insn - 1);
+            plan.sp_inside.extend(self.follower.as_ref().map(|follower| (insn - 1, follower.value())));
         }
         plan.insns.push(PlannedInsn { pc, len });
         plan.events.extend(cost.events.iter().map(|event: &Event| PlannedEvent {
@@ -251,6 +267,7 @@ impl Builder {
         plan.slots += cost.slots.len() as u16;
         if cost.retry_branch {
             plan.retries.push(insn);
+            plan.inside.push(insn);
         }
     }
 
@@ -387,8 +404,12 @@ impl PlanTable {
         }
         let Some(whole) = self.get(id) else { return id };
         let mut plan = first(id, whole, complete);
-        plan.inner.retain(|&insn| insn + 1 < complete);
+        plan.inside.retain(|&insn| insn + 1 < complete);
         plan.end = End::Conditional;
+        let sp = whole.sp_inside.iter().find(|(insn, _)| insn + 1 == complete);
+        if let (Some(calls), Some(&(_, sp))) = (&mut plan.calls, sp) {
+            (calls.jump, calls.sp) = (Jump::Conditional, sp);
+        }
         let exit = self.add(plan);
         self.exits.insert((id, complete), exit);
         exit
@@ -405,7 +426,7 @@ impl PlanTable {
         let mut plan = Plan { prefix_of: Some(whole.prefix_of.unwrap_or(id)), ..Plan::clone(whole) };
         plan.insns.truncate(usize::from(complete) + usize::from(partly.is_some()));
         plan.retries.retain(|&insn| insn < complete);
-        plan.inner.retain(|&insn| insn < complete);
+        plan.inside.retain(|&insn| insn < complete);
         if plan.insns.len() < whole.insns.len() {
             plan.end = End::None;
         }
@@ -453,7 +474,7 @@ fn first(id: PlanId, whole: &Plan, complete: u16) -> Plan {
     plan.events = events.copied().collect();
     plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
     plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
-    plan.inner = whole.inner.iter().filter(|&&insn| insn < complete).copied().collect();
+    plan.inside = whole.inside.iter().filter(|&&insn| insn < complete).copied().collect();
     plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
     plan.begins_counts = whole.begins_counts && !plan.insns.is_empty();
     // It goes on where a signal's handler or another task begins, whose stack pointer is told.

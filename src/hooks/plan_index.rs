@@ -52,8 +52,8 @@ pub(super) struct Entry {
     pub(super) instructions: u16,
     pub(super) ends: Ends,
     pub(super) mapping: MappingId,
-    /// Indices of the instructions with a conditional branch inside.
-    inner: Box<[u16]>,
+    /// Indices of the instructions with a branch that is not at the end.
+    pub(super) inside: Box<[u16]>,
     /// None if there is one event for each slot, in order and at offset 0, and nothing else is
     /// special.
     pub(super) special: Option<Box<Special>>,
@@ -141,7 +141,7 @@ impl PlanIndex {
             instructions: plan.insns.len() as u16,
             ends,
             mapping: plan.mapping,
-            inner: plan.inner.as_slice().into(),
+            inside: plan.inside.as_slice().into(),
             special,
         });
         &self.entries[at]
@@ -190,13 +190,10 @@ impl PlanIndex {
     /// may iterate.
     pub(super) fn references(&self, number: usize, iterates: bool) -> Counts {
         let Some(entry) = self.entries.get(number) else { return Counts::default() };
-        let (ir, bc) = (entry.instructions.into(), entry.inner.len() as u64);
+        let (ir, bc) = (entry.instructions.into(), entry.inside.len() as u64);
         let mut counts = Counts { ir, bc, ..Counts::default() };
-        if let Some(special) = &entry.special {
-            counts.bc += special.retries.len() as u64;
-            if let Some((repeat, _)) = special.repeat {
-                counts.bc += 1 + u64::from(iterates && repeat == Repeat::Compare);
-            }
+        if let Some((repeat, _)) = entry.special.as_ref().and_then(|special| special.repeat) {
+            counts.bc += 1 + u64::from(iterates && repeat == Repeat::Compare);
         }
         let last = entry.last_insn();
         for event in self.events(entry).iter().filter(|event| iterates || event.insn != last) {
@@ -236,8 +233,7 @@ impl PlanIndex {
                     counts[i].dr += times;
                 }
             }
-            let retries = entry.special.as_ref().map_or(&[][..], |special| &special.retries);
-            for &branch in retries.iter().chain(&entry.inner) {
+            for &branch in &entry.inside {
                 counts[first + usize::from(branch)].bc += executed;
             }
             if entry.instructions > 0 {

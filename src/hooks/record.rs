@@ -37,11 +37,11 @@ const _: () = assert!(MAX_BLOCK < 1 << (MISPREDICTED - INSTRUCTIONS));
 /// Byte of a header word with the mispredictions of its record.
 pub(crate) const MISPREDICTED_BYTE: usize = MISPREDICTED as usize / 8;
 
-/// Most retries of locked operations in a block.
-pub(super) const MOST_RETRIES: usize = 8 - AT_END as usize;
+/// Most branches of a record that are not at its end.
+pub(super) const MOST_INSIDE: usize = 8 - AT_END as usize;
 
 /// Bits for the branches at the end of a record.
-const AT_END: u32 = 2;
+pub(crate) const AT_END: u32 = 2;
 
 impl Header {
     /// Unpacks a header word.
@@ -61,8 +61,7 @@ impl Header {
 }
 
 /// Branches of a record that were mispredicted, where generated code drives the predictors and
-/// there is a call graph: at its end, of which a repeated comparison has two, and the retries of
-/// locked operations.
+/// there is a call graph: at its end, of which a repeated comparison has two, and inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mispredicted(u8);
 
@@ -85,9 +84,9 @@ impl Mispredicted {
         self.0 & ((1 << AT_END) - 1)
     }
 
-    /// Indices of the retries.
-    pub(super) fn retries(self) -> impl Iterator<Item = usize> {
-        (0..MOST_RETRIES).filter(move |retry| self.0 >> AT_END >> retry & 1 != 0)
+    /// Indices of those inside.
+    pub(super) fn inside(self) -> impl Iterator<Item = usize> {
+        (0..MOST_INSIDE).filter(move |index| self.0 >> AT_END >> index & 1 != 0)
     }
 
     /// A header word with one more branch at the end.
@@ -95,14 +94,14 @@ impl Mispredicted {
         word.wrapping_add(1 << MISPREDICTED)
     }
 
-    /// A header word with the retry at an index.
-    pub(super) fn with_retry(word: u64, retry: usize) -> u64 {
-        word | 1 << MISPREDICTED << AT_END << retry
+    /// A header word with the one inside that has an index.
+    pub(super) fn with_inside(word: u64, index: usize) -> u64 {
+        word | 1 << MISPREDICTED << AT_END << index
     }
 
-    /// The first `retries` of these in another header word.
-    pub(super) fn keep_retries(self, word: u64, retries: usize) -> u64 {
-        self.retries().filter(|retry| *retry < retries).fold(word, Mispredicted::with_retry)
+    /// Those of the first `branches` inside, in another header word.
+    pub(super) fn keep_inside(self, word: u64, branches: usize) -> u64 {
+        self.inside().filter(|index| *index < branches).fold(word, Mispredicted::with_inside)
     }
 }
 
@@ -132,16 +131,16 @@ mod tests {
         let header = Header { plan: PlanId(u32::MAX - 1), slots: MAX_RECORD - 1, instructions: MAX_BLOCK };
         let word = header.word();
         assert_eq!((Header::of(word), Mispredicted::of(word)), (header, Mispredicted::default()));
-        let noted = Mispredicted::with_retry(Mispredicted::one_more(word), MOST_RETRIES - 1);
-        let noted = Mispredicted::with_retry(Mispredicted::one_more(noted), 1);
+        let noted = Mispredicted::with_inside(Mispredicted::one_more(word), MOST_INSIDE - 1);
+        let noted = Mispredicted::with_inside(Mispredicted::one_more(noted), 1);
         assert_eq!(Header::of(noted), header);
         assert_eq!(noted.to_le_bytes()[MISPREDICTED_BYTE], Mispredicted::of(noted).0);
         let mispredicted = Mispredicted::of(noted);
         assert!(!mispredicted.is_usual() && Mispredicted::of(Mispredicted::one_more(word)).is_usual());
         assert_eq!(mispredicted.at_end(), 2);
-        assert_eq!(mispredicted.retries().collect::<Vec<_>>(), [1, MOST_RETRIES - 1]);
-        // A prefix has the first retries only, and not the end.
-        let prefix = Mispredicted::of(mispredicted.keep_retries(word, 2));
-        assert_eq!((prefix.at_end(), prefix.retries().collect::<Vec<_>>()), (0, vec![1]));
+        assert_eq!(mispredicted.inside().collect::<Vec<_>>(), [1, MOST_INSIDE - 1]);
+        // A prefix has the first ones inside only, and not the end.
+        let prefix = Mispredicted::of(mispredicted.keep_inside(word, 2));
+        assert_eq!((prefix.at_end(), prefix.inside().collect::<Vec<_>>()), (0, vec![1]));
     }
 }

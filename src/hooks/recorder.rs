@@ -203,7 +203,7 @@ impl Recorder {
             return;
         }
         let mispredicted = Mispredicted::of(self.words[at]);
-        let header = mispredicted.keep_retries(plan.header(prefix), plan.retries.len());
+        let header = mispredicted.keep_inside(plan.header(prefix), plan.inside.len());
         let slots = usize::from(plan.slots);
         if self.walked > at {
             self.counted -= Header::of(self.words[at]).instructions;

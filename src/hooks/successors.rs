@@ -16,7 +16,7 @@ const EVERY: u32 = 256;
 const LATER: u32 = 8;
 
 /// Times that a block is seen in samples, and that it is executed, before it begins a superblock.
-const HOT: u32 = 32;
+const HOT: u32 = 256;
 const HOT_COUNT: u64 = 4096;
 
 /// Questions between two looks at the counts, but for the first ones; and plans for each of which

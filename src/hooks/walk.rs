@@ -310,9 +310,12 @@ impl Rest {
             self.log.mispredicted::<true>(block.ends, true);
         }
         let Some(entry) = self.index.entries.get(id) else { return };
-        let Some(special) = &entry.special else { return };
-        for retry in mispredicted.retries().filter_map(|retry| special.retries.get(retry)) {
-            self.mispredicted.add(entry.first_insn as usize + usize::from(*retry), 1);
+        for index in mispredicted.inside() {
+            match entry.inside.get(index) {
+                Some(&insn) => self.mispredicted.add(entry.first_insn as usize + usize::from(insn), 1),
+                // A superblock was to go on there, and could not.
+                None => block.mispredicted.update(|mispredicted| mispredicted + 1),
+            }
             self.log.mispredicted::<true>(Ends::Conditional, true);
         }
     }

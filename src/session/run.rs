@@ -32,7 +32,7 @@ use crate::kernel::vfs::host::as_path;
 use crate::profile::reason;
 use crate::requests::Requests;
 use crate::session::accounts::Accounts;
-use crate::session::config::{Config, CountConfig, Limits, MachineConfig, Producer};
+use crate::session::config::{Config, CountConfig, FunctionPatterns, Limits, MachineConfig, Producer};
 use crate::session::control::{Control, PAUSE, TIME_IS_UP};
 use crate::session::guest::{Guest, StopConditions, Turn};
 use crate::session::kernel_stores::KernelStores;
@@ -286,7 +286,19 @@ fn inline(counting: &CountConfig, caches: Option<&Hierarchy>, cpus: usize) -> Op
         && !children.threads
         && *model == CountModel::Arch
         && *producer == Producer::Tap;
-    can.then(|| Inline::most(caches, *branch_sim, calls.is_some(), cpus))
+    let most = Inline::most(caches, *branch_sim, calls.is_some(), cpus);
+    can.then(|| Inline { joins: may_join(counting), ..most })
+}
+
+/// Tests whether blocks may be joined: with a call graph no jumps between them are counted, and
+/// nothing happens at the beginning of a block but calls.
+fn may_join(counting: &CountConfig) -> bool {
+    let Some(rules) = &counting.calls else { return true };
+    let FunctionPatterns { toggle, dump_before, dump_after, zero_before, .. } = &counting.functions;
+    !rules.jumps
+        && rules.dump_every == 0
+        && rules.collect_at_start
+        && [toggle, dump_before, dump_after, zero_before].iter().all(|patterns| patterns.is_empty())
 }
 
 /// CPUs of the host for this process, and no more than `most`.

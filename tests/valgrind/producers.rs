@@ -215,7 +215,8 @@ fn call_graphs() {
             let mut command = cgemu(dir.path(), &["run", "-q", "--branch-sim=yes", "--callgraph=yes"]);
             command.args(["--cachegrind-out-file=profile", "--callgrind-out-file=graph"]);
             command.arg(format!("--hooks={hooks}")).arg(format!("--cpus={cpus}"));
-            let out = command.args(options).args(["--", "./program"]).output().expect("cgemu starts");
+            let out =
+                command.args(options).args(["--", "./program", "faults"]).output().expect("cgemu starts");
             assert!(out.status.success(), "{} with {hooks}: {}", source.display(), stderr(&out));
             ["graph", "profile"].map(|name| fs::read(dir.path().join(name)).expect("a file"))
         };

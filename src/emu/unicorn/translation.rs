@@ -173,14 +173,22 @@ impl Vcpu {
         let successors = self.trace.recorder().successors();
         successors.is_some_and(|successors| successors.is_hot(mapping, pc))
             && !self.mmu.space().is_writable(pc, 1)
+            && !self.translator.has_request_near(pc)
     }
 
     /// Chooses where a superblock goes on after the instruction that is about to be translated.
     fn choose_way(&mut self) {
-        let Vcpu { translator, trace, .. } = self;
+        let Vcpu { translator, trace, run, .. } = self;
         let mapping = translator.mapping();
         let successors = trace.recorder().successors();
-        translator.choose_way(|start, ways| successors?.usual(mapping, start, ways));
+        let usual = |start, ways| successors?.usual(mapping, start, ways);
+        let from = translator.place();
+        // For a call graph, only jumps that are no calls.
+        let may_join = |target| match (from, run.supervisor()) {
+            (Some(from), Some(supervisor)) => supervisor.code_place(mapping, target).is_within(&from),
+            _ => true,
+        };
+        translator.choose_way(usual, may_join);
     }
 
     /// Drops the code of blocks that are to begin superblocks.

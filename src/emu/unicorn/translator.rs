@@ -34,7 +34,7 @@ use crate::emu::unicorn::translator::branch::{Inline, labels_before_jump};
 use crate::emu::unicorn::translator::guard::Guard;
 use crate::emu::unicorn::translator::patches::Patches;
 use crate::emu::unicorn::translator::superblock::Superblock;
-use crate::guest::Gpr;
+use crate::guest::{Gpr, PAGE_SIZE};
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::hooks::plan::{Builder, MappingId, Plan, PlanTable};
@@ -284,6 +284,17 @@ impl Translator {
         self.truncated = None;
         self.erratum = Erratum::None;
         self.in_atomic = false;
+    }
+
+    /// The place of the block, if there is a call graph.
+    pub(super) fn place(&self) -> Option<CodePlace> {
+        self.builder.place()
+    }
+
+    /// Tests whether the page of `pc` has had a client request. It is of the block that makes it,
+    /// which has to end and begin as always.
+    pub(super) fn has_request_near(&self, pc: u64) -> bool {
+        self.requests.keys().any(|request| request / PAGE_SIZE == pc / PAGE_SIZE)
     }
 
     /// The client request that was translated at `pc`.

@@ -35,6 +35,13 @@ pub(crate) struct CodePlace {
     pub(crate) apart: Apart,
 }
 
+impl CodePlace {
+    /// Tests whether it is in the function of another place, where a jump from there is no call.
+    pub(crate) fn is_within(&self, from: &CodePlace) -> bool {
+        !self.entry && CodePlace { entry: from.entry, ..*self } == *from
+    }
+}
+
 /// Numbers by which a function is told apart that is entered in several ways; `None` is as for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Apart {

@@ -24,6 +24,8 @@ pub(crate) struct Inline {
     pub(crate) caches: bool,
     /// It writes a trace; else it counts executions.
     pub(crate) traces: bool,
+    /// It joins blocks that mostly follow each other.
+    pub(crate) joins: bool,
 }
 
 impl Inline {
@@ -32,7 +34,12 @@ impl Inline {
     /// generated code, which does less work in all. Calls are followed in a trace.
     pub(crate) fn most(caches: Option<&Hierarchy>, branches: bool, calls: bool, cpus: usize) -> Inline {
         let drives = cpus < 2 && !calls && caches.is_some_and(InlineCaches::can_have);
-        Inline { predicts: branches, caches: drives, traces: calls || caches.is_some() && !drives }
+        Inline {
+            predicts: branches,
+            caches: drives,
+            traces: calls || caches.is_some() && !drives,
+            joins: true,
+        }
     }
 }
 
@@ -41,8 +48,7 @@ impl Recorder {
     /// recorder whose consumers count by the model `arch`, and that knows if they follow calls.
     /// Caches are shaped as these.
     pub(crate) fn work_inline(&mut self, inline: Inline, caches: Option<&Hierarchy>) {
-        // A block is of one function where calls are followed.
-        self.successors = (!self.follows_calls).then(Successors::default);
+        self.successors = inline.joins.then(Successors::default);
         if inline.traces && !inline.predicts {
             return;
         }
@@ -202,10 +208,10 @@ impl Recorder {
             return;
         }
         if self.follows_calls {
-            let retries = self.plans.get(plan).map(|plan| &plan.retries);
-            let retry = retries.and_then(|retries| retries.iter().position(|&its| its == insn));
-            let Some(retry) = retry else { return };
-            return self.change_last_header(plan, |word| Mispredicted::with_retry(word, retry));
+            let inside = self.plans.get(plan).map(|plan| &plan.inside);
+            let index = inside.and_then(|inside| inside.iter().position(|&its| its == insn));
+            let Some(index) = index else { return };
+            return self.change_last_header(plan, |word| Mispredicted::with_inside(word, index));
         }
         if let Some(executions) = &mut self.executions {
             *executions.tally.inner.entry((plan, insn)).or_default() += 1;

@@ -10,12 +10,18 @@ use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::patches::Later;
 use crate::emu::unicorn::translator::prologue::Words;
 use crate::emu::unicorn::translator::superblock::{Exit, Way};
+use crate::hooks::record::MISPREDICTED_BYTE;
 use crate::x86::cost;
 
 impl Translator {
     /// Chooses where the superblock goes on after the instruction at hand, if that ends a block.
-    /// `usual` returns where control usually goes from the block at an address, of two.
-    pub(crate) fn choose_way(&mut self, usual: impl FnOnce(u64, [u64; 2]) -> Option<u64>) {
+    /// `usual` returns where control usually goes from the block at an address, of two, and
+    /// `may_join` tests whether a jump to an address may stay inside.
+    pub(crate) fn choose_way(
+        &mut self,
+        usual: impl FnOnce(u64, [u64; 2]) -> Option<u64>,
+        may_join: impl FnOnce(u64) -> bool,
+    ) {
         let instruction = &self.instruction;
         self.superblock.end = self.superblock.end.max(instruction.next_ip());
         if self.superblock.page.is_none() || self.trapped || self.pointer.is_null() && !self.counts {
@@ -23,6 +29,7 @@ impl Translator {
         }
         let target = instruction.near_branch_target();
         let way = match instruction.flow_control() {
+            FlowControl::Call if self.builder.place().is_some() => return,
             FlowControl::UnconditionalBranch | FlowControl::Call => {
                 Way { target, exit: 0, exits: 1, is_inside: false }
             }
@@ -37,7 +44,8 @@ impl Translator {
             }
             _ => return,
         };
-        let is_inside = self.superblock.has_room_for(way.target);
+        let has_room = way.exits == 1 || self.builder.has_room_inside(1);
+        let is_inside = has_room && self.superblock.has_room_for(way.target) && may_join(way.target);
         self.superblock.way = Some(Way { is_inside, ..way });
     }
 
@@ -105,7 +113,16 @@ impl Translator {
             return self.count_exit(emit, words, complete);
         }
         let (header, header_op) = emit.later();
-        emit.store(header, self.pointer as usize, 0);
+        if self.inline.in_records {
+            // What was noted stays.
+            let noted = emit.new_temp(false);
+            emit.load_byte(noted, self.pointer as usize, MISPREDICTED_BYTE);
+            emit.store(header, self.pointer as usize, 0);
+            emit.store_byte(noted, self.pointer as usize, MISPREDICTED_BYTE);
+            emit.free(noted);
+        } else {
+            emit.store(header, self.pointer as usize, 0);
+        }
         let (bytes, bytes_op) = emit.later();
         let next = emit.new_temp(false);
         emit.add(next, self.pointer as usize, bytes);

@@ -12,7 +12,7 @@ use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::{Branch, PredictorWords, TELL, labels_before_jump, tell};
 use crate::emu::unicorn::translator::patches::Later;
 use crate::hooks::predictors;
-use crate::hooks::record::MISPREDICTED_BYTE;
+use crate::hooks::record::{AT_END, MISPREDICTED_BYTE};
 use crate::x86::cost::{self, repeat};
 
 /// Bits of the CPU mode in which blocks do not chain: EFLAGS.TF and `HF_INHIBIT_IRQ_MASK`.
@@ -167,7 +167,11 @@ impl Translator {
     fn count_mispredicted(&mut self, emit: Emit, missed: usize, cursor: *const Cursor) {
         if self.inline.in_records {
             let record = self.pointer as usize;
-            if self.builder.may_retry() {
+            let inside = self.builder.branches_inside();
+            if self.superblock.stays_inside() {
+                emit.shift_left(missed, missed, i64::from(AT_END) + inside as i64);
+            }
+            if inside > 0 {
                 let before = emit.new_temp(false);
                 emit.load_byte(before, record, MISPREDICTED_BYTE);
                 emit.add(missed, missed, before);

@@ -78,6 +78,11 @@ impl Superblock {
             && (Some(last / PAGE_SIZE) != self.page || self.before.iter().any(|code| code.contains(&pc)))
     }
 
+    /// Tests whether it goes on by the exit of the instruction at hand that begins now.
+    pub(super) fn stays_inside(&self) -> bool {
+        self.way.is_some_and(|way| way.is_inside && self.exits == way.exit)
+    }
+
     /// Tests whether it may go on at an address.
     pub(super) fn has_room_for(&self, target: u64) -> bool {
         let is_here = self.start..self.end;
