@@ -240,8 +240,7 @@ pub(super) struct CountArgs {
     #[arg(hide_short_help = true)]
     pub hooks: Producer,
 
-    /// CPUs of the host to use, at most those that this process may use, which is the default. With
-    /// one, generated code drives the caches itself: less work in all, and no second thread. The
+    /// CPUs of the host to use, at most those that this process may use, which is the default. The
     /// profile is the same
     #[arg(long, value_name = "N", display_order = 34, hide_short_help = true)]
     pub cpus: Option<NonZeroUsize>,

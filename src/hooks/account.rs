@@ -292,13 +292,19 @@ impl Account {
                 self.part.add_mispredicted(number, insn, count);
             }
         }
-        for (plan, misses) in (0..).map(PlanId).zip(&tally.misses) {
-            let missed = (0..).zip(misses).filter(|(_, its)| **its != Misses::default());
-            for (insn, misses) in missed {
-                if let Some(number) = self.learn_number(plan, plans) {
-                    self.part.add_misses(number, insn, misses);
+        let mut missed = tally.missed.iter().peekable();
+        let mut first = 0;
+        for (id, plan) in (0..).map(PlanId).zip(plans) {
+            let end = first + plan.counters();
+            while let Some((counter, missed)) = missed.next_if(|(counter, _)| (*counter as usize) < end) {
+                if let Some((insn, kind)) = plan.counted(counter as usize - first)
+                    && let Some(number) = self.learn_number(id, plans)
+                {
+                    let misses = Misses::of(kind, missed.first_level, missed.ll);
+                    self.part.add_misses(number, insn, &misses);
                 }
             }
+            first = end;
         }
     }
 

@@ -107,16 +107,12 @@ impl Consumer {
 
     /// The consumer, which has seen nothing; it does not simulate what it is told of.
     pub(crate) fn told(mut self, told: Told) -> Consumer {
-        self.set_told(told);
+        self.simulate(told);
         self
     }
 
-    /// Simulates everything from here on.
-    pub(super) fn simulate(&mut self) {
-        self.set_told(Told::default());
-    }
-
-    fn set_told(&mut self, told: Told) {
+    /// Simulates everything from here on that it is not told of.
+    pub(super) fn simulate(&mut self, told: Told) {
         self.initial.set_told(told);
         self.accounts.values_mut().for_each(|account| account.set_told(told));
     }

@@ -39,6 +39,16 @@ impl Misses {
         *last += u64::from(ll);
     }
 
+    /// So many accesses of a kind that missed the first level and LL.
+    pub(super) fn of(kind: Kind, first_level: u64, ll: u64) -> Misses {
+        let none = Misses::default();
+        match kind {
+            Kind::Fetch => Misses { i1mr: first_level, ilmr: ll, ..none },
+            Kind::Load => Misses { d1mr: first_level, dlmr: ll, ..none },
+            Kind::Store => Misses { d1mw: first_level, dlmw: ll, ..none },
+        }
+    }
+
     /// Adds the misses of another.
     pub(super) fn append(&mut self, other: &Misses) {
         self.combine(other, u64::wrapping_add);

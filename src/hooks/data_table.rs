@@ -1,7 +1,7 @@
 //! The lines of D1 that generated code finds, and where they are in the host.
 
 /// Lines that it finds.
-pub(crate) const DATA_LINES: usize = 512;
+pub(crate) const DATA_LINES: usize = 2048;
 
 /// A line of D1 as generated code finds it.
 #[repr(C)]

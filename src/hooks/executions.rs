@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::hooks::control::AccountId;
-use crate::hooks::counts::{Misses, Repeated};
+use crate::hooks::counts::Repeated;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::hooks::inline_predictors::InlinePredictors;
-use crate::hooks::plan::PlanTable;
+use crate::hooks::misses_below::Counters;
 use crate::hooks::record::PlanId;
 
 /// Accounts with counts of their own before the consumers are told of them.
@@ -34,8 +34,8 @@ pub(super) struct Tally {
     pub(super) repeated: Vec<Repeated>,
     /// Mispredictions of branches that do not end a block, by plan and index of the instruction.
     pub(super) inner: FxHashMap<(PlanId, u16), u64>,
-    /// Misses of the caches by plan, and of those that have any by index of the instruction.
-    pub(super) misses: Vec<Box<[Misses]>>,
+    /// Misses of the caches.
+    pub(super) missed: Counters,
 }
 
 impl Tally {
@@ -43,7 +43,7 @@ impl Tally {
     pub(super) fn is_empty(&self) -> bool {
         self.counts.iter().all(|count| *count == Count::default())
             && self.inner.is_empty()
-            && self.misses.iter().flatten().all(|misses| *misses == Misses::default())
+            && self.missed.iter().next().is_none()
             && self.repeated.iter().all(|repeated| *repeated == Repeated::default())
     }
 
@@ -51,27 +51,7 @@ impl Tally {
         self.counts.fill(Count::default());
         self.repeated.fill(Repeated::default());
         self.inner.clear();
-        self.misses.iter_mut().flatten().for_each(|misses| *misses = Misses::default());
-    }
-
-    /// The misses of the instruction with an index in a plan, of which `insns` tells how many it
-    /// has.
-    #[inline]
-    pub(super) fn misses(
-        &mut self,
-        id: PlanId,
-        insn: u16,
-        insns: impl FnOnce() -> usize,
-    ) -> Option<&mut Misses> {
-        let at = id.0 as usize;
-        if self.misses.len() <= at {
-            self.misses.resize_with(at + 1, Box::default);
-        }
-        let misses = self.misses.get_mut(at)?;
-        if misses.is_empty() {
-            *misses = vec![Misses::default(); insns()].into_boxed_slice();
-        }
-        misses.get_mut(usize::from(insn))
+        self.missed.set(&[]);
     }
 
     /// The counts of the repeated string instruction at the end of a plan.
@@ -115,14 +95,10 @@ impl Executions {
 
     /// Makes the accesses to LL that wait, if generated code drives the caches, and counts what
     /// missed.
-    pub(super) fn settle(&mut self, plans: &PlanTable) {
-        let Executions { caches: Some(caches), tally, .. } = self else { return };
-        caches.settle(plans, |(plan, insn), kind, missed| {
-            let insns = || plans.get(plan).map_or(0, |plan| plan.insns.len());
-            if let Some(misses) = tally.misses(plan, insn, insns) {
-                misses.add(kind, missed);
-            }
-        });
+    pub(super) fn settle(&mut self) {
+        if let Some(caches) = &mut self.caches {
+            caches.settle(&mut self.tally.missed);
+        }
     }
 
     /// The current account.

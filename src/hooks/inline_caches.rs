@@ -1,28 +1,25 @@
 //! Caches that generated code drives itself: it notes hits, and asks for what it does not find.
 //!
-//! Generated code has a time for each line of I1, and for the lines of D1 in a table, by their low
-//! bits, where also the address translation of the engine is (`emu/unicorn/line_tlb.rs`). A hit on
-//! one of these is a store of the time; all else comes here.
+//! Generated code knows where the time of each line of I1 is that it holds, and of the lines of D1
+//! in a table, by their low bits, where also the address translation of the engine is
+//! (`emu/unicorn/line_tlb.rs`). A hit on one of these is a store of the time; all else comes here.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use crate::hooks::control::{AccountId, ByAccount, Opening};
-use crate::hooks::counts::Kind;
 use crate::hooks::data_table::{DataLine, DataTable, LineEntry};
-use crate::hooks::plan::PlanTable;
-use crate::hooks::record::PlanId;
-use crate::sim::{Cache, Geometry, HeldCache, Hierarchy, TimedCache, Touched};
-use crate::x86::cost::EventKind;
+use crate::hooks::misses_below::{Access, Counters, Waiting};
+use crate::sim::{Cache, Geometry, HeldCache, Hierarchy, NEVER, TimedCache, Touched};
 
 /// Accounts whose caches are kept as they are while others run.
 const AWAKE: usize = 16;
 
 /// Time from which on all times are made small again.
-const LATE: u32 = 1 << 31;
+const LATE: u32 = NEVER / 2;
 
-/// The caches of an account, without the times that generated code has.
+/// The caches of an account.
 #[derive(Clone, Debug)]
 struct Levels {
     fetch: TimedCache,
@@ -72,36 +69,6 @@ struct Undo {
     missed: bool,
 }
 
-/// Access that has missed I1 or D1, and not yet accessed LL.
-#[derive(Clone, Copy, Debug)]
-enum Below {
-    /// The fetch of an instruction of a plan, by its index.
-    Fetch(PlanId, u16),
-    /// A data event of a plan, by its index: address and size in bytes.
-    Data(PlanId, u16, (u64, u16)),
-}
-
-/// Access to LL: address and size in bytes, and the instruction of a plan, by its index.
-type LlAccess = ((u64, u16), (PlanId, u16), Kind);
-
-impl Below {
-    /// The access, by the plan that it is of.
-    #[inline]
-    fn find(self, plans: &PlanTable) -> Option<LlAccess> {
-        match self {
-            Below::Fetch(id, insn) => {
-                let its = plans.get(id)?.insns.get(usize::from(insn))?;
-                Some(((its.pc, its.len.into()), (id, insn), Kind::Fetch))
-            }
-            Below::Data(id, index, place) => {
-                let event = plans.get(id)?.events.get(usize::from(index))?;
-                let kind = if event.kind == EventKind::Write { Kind::Store } else { Kind::Load };
-                Some((place, (id, event.insn), kind))
-            }
-        }
-    }
-}
-
 /// Line of I1 that is fetched, as generated code tells it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FetchedLine {
@@ -109,10 +76,17 @@ pub(crate) struct FetchedLine {
     pub(crate) number: u32,
     /// The instruction goes on in the next line.
     pub(crate) goes_on: bool,
+    /// It is in two lines, of which this is the first or the second.
+    pub(crate) straddles: bool,
+    /// Counter of the instruction's misses.
+    pub(crate) counter: u32,
 }
 
-/// Accesses to LL that are made together, so that the host's cache fetches what they need together.
-const TOGETHER: usize = 64;
+/// Instructions after which misses are compared with what is [`MANY`], and how many of them are,
+/// for each 1,000 instructions: from about as many on, a consumer that simulates the caches beside
+/// generated code is sooner done.
+const WINDOW: u64 = 1 << 25;
+const MANY: u64 = 48;
 
 /// Shapes of the caches.
 #[derive(Clone, Copy, Debug)]
@@ -133,18 +107,18 @@ pub(crate) struct InlineCaches {
     of: Option<AccountId>,
     kept: BTreeMap<AccountId, Kept>,
     table: Box<DataTable>,
-    /// Time of the last access by I1 line; 0 where the cache does not hold it.
-    stamps: Vec<u32>,
+    /// Place of the time of the last access by I1 line; null where the cache does not hold it.
+    fetch_times: Vec<*mut u32>,
     blocks: Vec<u64>,
     numbers: FxHashMap<u64, u32>,
     /// The number of the line in each way of I1, or else [`InlineCaches::LINE_ZERO`].
     ways: Vec<u32>,
     /// The latest time.
     clock: u32,
-    /// Accesses to LL that are still to be made, in order.
-    below: Vec<Below>,
-    /// The same, while they are made.
-    accesses: Vec<LlAccess>,
+    /// Accesses to LL that are still to be made.
+    below: Waiting,
+    /// Instructions executed, and accesses handed over, where the window begins.
+    window: (u64, u64),
     undo: Vec<Undo>,
     /// The block that [`InlineCaches::undo`] is of.
     undo_clock: u32,
@@ -172,8 +146,9 @@ impl InlineCaches {
         (6..=12).contains(&data.line_shift()) && data.sets() > 1 && fetch.sets() > 1
     }
 
-    /// Caches in their initial state for an account, shaped as these.
-    pub(super) fn new(account: AccountId, caches: &Hierarchy) -> InlineCaches {
+    /// Caches in their initial state for an account, shaped as these. LL is accessed by a thread of
+    /// its own if it `has_thread`.
+    pub(super) fn new(account: AccountId, caches: &Hierarchy, has_thread: bool) -> InlineCaches {
         let (fetch, data, ll) = (caches.i1.geometry(), caches.d1.geometry(), caches.ll.geometry());
         let clip = u16::try_from(caches.min_line()).unwrap_or(u16::MAX);
         let shapes = Shapes { fetch, data, ll, clip };
@@ -185,13 +160,13 @@ impl InlineCaches {
             of: Some(account),
             kept: BTreeMap::new(),
             table: DataTable::new(),
-            stamps: vec![0],
+            fetch_times: vec![std::ptr::null_mut()],
             blocks: vec![0],
             numbers: FxHashMap::from_iter([(0, InlineCaches::LINE_ZERO)]),
             ways,
             clock: 1,
-            below: Vec::new(),
-            accesses: Vec::new(),
+            window: (0, 0),
+            below: Waiting::new(has_thread.then(|| Cache::new(shapes.fetch))),
             undo: Vec::new(),
             undo_clock: 0,
         }
@@ -217,9 +192,9 @@ impl InlineCaches {
         &mut self.table
     }
 
-    /// The times of I1 lines, for all that have a number.
-    pub(crate) fn stamps(&mut self) -> &mut [u32] {
-        &mut self.stamps
+    /// Places of the times of I1 lines, for all that have a number; null if I1 does not hold one.
+    pub(crate) fn fetch_times(&self) -> &[*mut u32] {
+        &self.fetch_times
     }
 
     /// The number of an I1 line.
@@ -227,7 +202,7 @@ impl InlineCaches {
         let next = self.blocks.len() as u32;
         *self.numbers.entry(block).or_insert_with(|| {
             self.blocks.push(block);
-            self.stamps.push(0);
+            self.fetch_times.push(std::ptr::null_mut());
             next
         })
     }
@@ -245,55 +220,69 @@ impl InlineCaches {
         }
     }
 
-    /// Fetches an instruction of a plan, by its index, at a time: from a line that generated code
-    /// has not found, and from the next one if it goes on there.
-    pub(super) fn fetch(&mut self, now: u32, line: FetchedLine, plan: PlanId, insn: u16) {
+    /// Fetches an instruction, whose address and length `place` tells: at a time, from a line that
+    /// generated code has not found, and from the next one if it goes on there.
+    pub(super) fn fetch(&mut self, now: u32, line: FetchedLine, place: impl FnOnce() -> (u64, u32)) {
         let mut missed = !self.fetch_line(now, line.number);
+        let block = self.blocks.get(line.number as usize).copied().unwrap_or(0);
         if line.goes_on {
-            let block = self.blocks.get(line.number as usize).copied().unwrap_or(0);
             let next = self.number(block.wrapping_add(1) & (u64::MAX >> self.shapes.fetch.line_shift()));
             missed |= !self.fetch_line(now, next);
         }
-        if missed {
-            self.below.push(Below::Fetch(plan, insn));
+        if !missed {
+            return;
         }
+        let Shapes { fetch, ll, .. } = self.shapes;
+        // A line of I1 is in one of LL, wherever in it the instruction is.
+        let is_in_one = ll.line() >= fetch.line() && !line.straddles;
+        let (address, size) = if is_in_one { (block << fetch.line_shift(), 1) } else { place() };
+        self.below.push(Access { address, counter: line.counter, size });
     }
 
     /// Looks up a line of I1, by its number. True is a hit.
     #[inline]
     fn fetch_line(&mut self, now: u32, number: u32) -> bool {
-        let InlineCaches { levels, stamps, ways, blocks, .. } = self;
-        if let Some(stamp) = stamps.get_mut(number as usize).filter(|stamp| **stamp != 0) {
-            *stamp = now;
-            return true;
-        }
+        let InlineCaches { levels, fetch_times, ways, blocks, .. } = self;
         let block = blocks.get(number as usize).copied().unwrap_or(0);
-        let touched = levels.fetch.touch(block, now, |way, _| {
-            let stamp = stamps.get(*ways.get(way)? as usize).copied()?;
-            (stamp != 0).then_some(stamp)
-        });
+        let touched = levels.fetch.touch(block, now);
         let Some(way) = ways.get_mut(touched.way) else { return touched.hit }; // Cannot be: both are as long.
         let before = std::mem::replace(way, number);
         if !touched.hit
-            && let Some(stamp) = stamps.get_mut(before as usize)
+            && let Some(time) = fetch_times.get_mut(before as usize)
         {
-            *stamp = 0;
+            *time = std::ptr::null_mut();
         }
-        if let Some(stamp) = stamps.get_mut(number as usize).filter(|_| number != InlineCaches::LINE_ZERO) {
-            *stamp = now;
+        if let Some(time) = fetch_times.get_mut(number as usize).filter(|_| number != InlineCaches::LINE_ZERO)
+        {
+            *time = levels.fetch.time_place(touched.way);
         }
         touched.hit
     }
 
-    /// Makes an access to data, an event of a plan by its index: at a time, to an address, of so
-    /// many bytes. With `undo` it can be taken back as long as the block with this time runs.
-    /// Returns the entry of its line, if it is in one line.
+    /// Makes an access to data, whose misses have a counter: at a time, to an address, of so many
+    /// bytes. Returns the entry of its line, if it is in one line.
     #[inline]
-    pub(super) fn data(
+    pub(super) fn data(&mut self, (now, addr, size): (u32, u64, u16), counter: u32) -> Option<LineEntry<'_>> {
+        let Shapes { data, clip, .. } = self.shapes;
+        let offset = addr as u32 & (data.line() - 1);
+        if offset + u32::from(size.max(1)) > data.line() {
+            return self.data_apart((now, addr, size), counter, None);
+        }
+        let block = addr >> data.line_shift();
+        if !self.data_line(now, block).hit {
+            self.below.push(Access { address: addr, counter, size: size.min(clip).into() });
+        }
+        Some(LineEntry { first: addr & !u64::from(data.line() - 1), line: self.table.line(block) })
+    }
+
+    /// Makes an access as [`InlineCaches::data`] does, to one line or more. With `undo`, a time and
+    /// the index of its event, it can be taken back as long as the block with this time runs.
+    #[inline(never)]
+    pub(super) fn data_apart(
         &mut self,
         (now, addr, size): (u32, u64, u16),
-        undo: Option<u32>,
-        (plan, index): (PlanId, u16),
+        counter: u32,
+        undo: Option<(u32, u16)>,
     ) -> Option<LineEntry<'_>> {
         let shift = self.shapes.data.line_shift();
         let line_of = |size: u16| addr.wrapping_add(u64::from(size) - 1) >> shift;
@@ -303,9 +292,9 @@ impl InlineCaches {
         let next = (last != first).then(|| self.data_line(now, last));
         let missed = !touched.hit || next.is_some_and(|next| !next.hit);
         if missed {
-            self.below.push(Below::Data(plan, index, (addr, clipped)));
+            self.below.push(Access { address: addr, counter, size: clipped.into() });
         }
-        if let Some(clock) = undo {
+        if let Some((clock, index)) = undo {
             if std::mem::replace(&mut self.undo_clock, clock) != clock {
                 self.undo.clear();
             }
@@ -318,20 +307,34 @@ impl InlineCaches {
     /// have to be taken back in the block with this time.
     #[inline]
     pub(super) fn is_to_settle(&self, clock: u32) -> bool {
-        self.below.len() >= TOGETHER && (self.undo_clock != clock || self.undo.is_empty())
+        self.below.are_many() && (self.undo_clock != clock || self.undo.is_empty())
     }
 
-    /// Makes the accesses to LL that wait. Calls `f` for each, with its instruction of a plan, by
-    /// the index, and with whether it missed.
-    pub(super) fn settle(&mut self, plans: &PlanTable, mut f: impl FnMut((PlanId, u16), Kind, bool)) {
-        let InlineCaches { levels, below, accesses, .. } = self;
-        accesses.extend(below.drain(..).filter_map(|below| below.find(plans)));
-        let ll = &mut levels.ll;
-        let sum = accesses.iter().fold(0, |sum, ((addr, _), ..)| sum ^ ll.read_ahead(*addr));
-        std::hint::black_box(sum);
-        for ((addr, size), by, kind) in accesses.drain(..) {
-            f(by, kind, ll.access(addr, size.into()));
+    /// Tests whether so much misses, now that so many instructions have been executed, that another
+    /// thread should simulate the caches, if there is a CPU for one.
+    pub(super) fn miss_much(&mut self, instructions: u64) -> bool {
+        let (since, before) = self.window;
+        let executed = instructions.saturating_sub(since);
+        if executed < WINDOW || !self.below.have_thread() {
+            return false;
         }
+        let missed = self.below.handed_over() - before;
+        let much = missed.saturating_mul(1000) > executed.saturating_mul(MANY);
+        if !much {
+            self.window = (instructions, self.below.handed_over());
+        }
+        much
+    }
+
+    /// Makes the accesses to LL that wait, or has them made.
+    pub(super) fn make(&mut self, counters: &mut Counters) {
+        self.below.make(&mut self.levels.ll, counters);
+        self.undo.clear();
+    }
+
+    /// Makes all accesses to LL, with everything as it is then.
+    pub(super) fn settle(&mut self, counters: &mut Counters) {
+        self.below.settle(&mut self.levels.ll, counters);
         self.undo.clear();
     }
 
@@ -339,7 +342,7 @@ impl InlineCaches {
     #[inline]
     fn data_line(&mut self, now: u32, block: u64) -> Touched {
         let InlineCaches { levels, table, .. } = self;
-        let touched = levels.data.touch(block, now, |_, _| None);
+        let touched = levels.data.touch(block, now);
         let time = levels.data.time_place(touched.way);
         if !touched.hit {
             let line = table.line(touched.before);
@@ -370,34 +373,23 @@ impl InlineCaches {
         }
     }
 
-    /// Takes the times that generated code has, which finds nothing then.
-    fn collect(&mut self) {
-        let InlineCaches { levels, table, stamps, ways, .. } = self;
+    /// Has generated code find nothing.
+    fn forget_lines(&mut self) {
+        let InlineCaches { table, fetch_times, ways, .. } = self;
         table.clear();
-        for (way, &number) in ways.iter().enumerate() {
-            if let Some(stamp) = stamps.get_mut(number as usize).filter(|stamp| **stamp != 0) {
-                levels.fetch.set_time(way, std::mem::take(stamp));
+        for number in ways {
+            let number = std::mem::replace(number, InlineCaches::LINE_ZERO);
+            if let Some(time) = fetch_times.get_mut(number as usize) {
+                *time = std::ptr::null_mut();
             }
         }
-        self.ways.fill(InlineCaches::LINE_ZERO);
         self.undo.clear();
         self.undo_clock = 0;
     }
 
-    /// Gives generated code the times of I1 lines, which it works with.
-    fn spread(&mut self) {
-        let InlineCaches { levels, stamps, numbers, ways, .. } = self;
-        let (blocks, times) = (levels.fetch.blocks().to_vec(), levels.fetch.times());
-        for ((block, time), way) in blocks.iter().zip(times).zip(ways) {
-            if let Some(&number) = numbers.get(block).filter(|number| **number != InlineCaches::LINE_ZERO) {
-                (stamps[number as usize], *way) = (*time, number);
-            }
-        }
-    }
-
     /// Makes all times as small as can be, in the same order.
     fn make_times_small(&mut self) {
-        self.collect();
+        self.forget_lines();
         let rank = |levels: &mut Levels| {
             let mut latest = 0;
             for cache in [&mut levels.fetch, &mut levels.data] {
@@ -420,14 +412,11 @@ impl InlineCaches {
             }
         }
         self.clock = latest + 1;
-        if self.of.is_some() {
-            self.spread();
-        }
     }
 
     /// Goes on with other caches, and puts those at work away.
     fn put_away(&mut self, next: Box<Levels>) {
-        self.collect();
+        self.forget_lines();
         let before = std::mem::replace(&mut self.levels, next);
         let Some(account) = self.of.take() else { return };
         self.kept.insert(account, Kept::Awake(before));
@@ -455,9 +444,7 @@ impl InlineCaches {
     pub(super) fn save(&mut self) -> SavedLevels {
         let mut all: SavedLevels = self.kept.iter().map(|(&account, kept)| (account, kept.save())).collect();
         if let Some(account) = self.of {
-            self.collect();
             all.insert(account, self.levels.save());
-            self.spread();
         }
         all
     }
@@ -465,17 +452,14 @@ impl InlineCaches {
     /// The caches of an account.
     pub(super) fn saved(&mut self, account: AccountId) -> Option<SavedCaches> {
         if self.of == Some(account) {
-            self.collect();
-            let saved = self.levels.save();
-            self.spread();
-            return Some(saved);
+            return Some(self.levels.save());
         }
         self.kept.get(&account).map(Kept::save)
     }
 
     /// Restores the caches of all accounts, and goes on with one as [`InlineCaches::switch`] does.
     pub(super) fn restore(&mut self, saved: &SavedLevels, account: AccountId, counted: bool) {
-        self.collect();
+        self.forget_lines();
         self.below.clear();
         self.of = None;
         self.kept = saved.iter().map(|(&account, saved)| (account, Kept::Asleep(saved.clone()))).collect();
@@ -498,17 +482,13 @@ impl ByAccount for InlineCaches {
             None => Box::new(self.shapes.levels()),
         };
         self.put_away(next);
-        self.spread();
         self.of = Some(account);
     }
 
     fn open(&mut self, account: AccountId, opening: Opening) {
         if let Opening::Copy { of, .. } = opening {
             let copy = if self.of == Some(of) {
-                self.collect();
-                let copy = self.levels.clone();
-                self.spread();
-                Some(Kept::Awake(copy))
+                Some(Kept::Awake(self.levels.clone()))
             } else {
                 self.kept.get(&of).map(|kept| match kept {
                     Kept::Awake(levels) => Kept::Awake(levels.clone()),
@@ -524,7 +504,7 @@ impl ByAccount for InlineCaches {
     fn reset(&mut self, account: AccountId) {
         self.kept.remove(&account);
         if self.of == Some(account) {
-            self.collect();
+            self.forget_lines();
             *self.levels = self.shapes.levels();
         }
     }
@@ -547,8 +527,40 @@ impl Kept {
 }
 
 impl Levels {
-    /// Their contents, when generated code has none of their times.
+    /// Their contents.
     fn save(&self) -> SavedCaches {
         SavedCaches { fetch: self.fetch.order().into(), data: self.data.order().into(), ll: self.ll.held() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Accesses to so many lines in turn, each of them an access for so many instructions. Tells
+    /// after how many windows another thread should simulate the caches, if ever.
+    fn windows(has_thread: bool, lines: u64, apart: u64) -> Option<u64> {
+        let shape = |lines: u64| Geometry::new(lines * 64, 8, 64).expect("a shape");
+        let hierarchy = Hierarchy::new(shape(16), shape(64), shape(1024));
+        let mut caches = InlineCaches::new(AccountId::FIRST, &hierarchy, has_thread);
+        let mut counters = Counters::default();
+        (1..=3).find(|window| {
+            for now in 1..=WINDOW / apart {
+                caches.data((now as u32, now % lines * 64, 8), 0);
+                if caches.is_to_settle(0) {
+                    caches.make(&mut counters);
+                }
+            }
+            assert!(!caches.miss_much(window * WINDOW - 1));
+            caches.miss_much(window * WINDOW)
+        })
+    }
+
+    #[test]
+    fn another_thread_is_asked_for_where_much_misses() {
+        assert_eq!(windows(true, 64, 16), None);
+        assert_eq!(windows(true, 128, 32), None);
+        assert_eq!(windows(true, 128, 16), Some(1));
+        assert_eq!(windows(false, 128, 16), None);
     }
 }

@@ -18,6 +18,7 @@ pub(crate) mod inline_caches;
 pub(crate) mod inline_predictors;
 mod last_level;
 mod lookout;
+mod misses_below;
 mod numbering;
 mod part;
 pub(crate) mod plan;

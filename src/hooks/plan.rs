@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Jump, Leave, jump, leave};
 use crate::hooks::callgraph::stack_pointer::{Follower, StackPointer};
+use crate::hooks::counts::Kind;
 use crate::hooks::record::{Header, MAX_RECORD, MOST_INSIDE, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
@@ -123,6 +124,20 @@ impl Plan {
     /// Times that pass while its block runs, one for each data event.
     pub(crate) fn times(&self) -> u32 {
         self.events.len().max(1) as u32
+    }
+
+    /// Counters of misses that it has: of fetches, then of data events.
+    pub(super) fn counters(&self) -> usize {
+        self.insns.len() + self.events.len()
+    }
+
+    /// The instruction and the kind of access that a counter of misses is of.
+    pub(super) fn counted(&self, counter: usize) -> Option<(u16, Kind)> {
+        let Some(data) = counter.checked_sub(self.insns.len()) else {
+            return Some((counter as u16, Kind::Fetch));
+        };
+        let event = self.events.get(data)?;
+        Some((event.insn, if event.kind == EventKind::Write { Kind::Store } else { Kind::Load }))
     }
 
     /// Header word of a record of this plan.
@@ -282,8 +297,7 @@ impl Builder {
 #[derive(Default)]
 pub(crate) struct PlanTable {
     plans: Vec<Arc<Plan>>,
-    /// [`Plan::times`] of each.
-    times: Vec<u32>,
+    facts: Vec<Facts>,
     known: FxHashMap<u64, Vec<PlanId>>,
     prefixes: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
     exits: FxHashMap<(PlanId, u16), PlanId>,
@@ -292,6 +306,17 @@ pub(crate) struct PlanTable {
     shipped: usize,
     bytes: u64,
     density: Density,
+}
+
+/// Facts about a plan for generated code that drives caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// [`Plan::times`].
+    pub(super) times: u32,
+    /// The counters of misses: that of its first instruction's fetch, which those of the others
+    /// follow, and that of its first data event.
+    pub(crate) fetches: u32,
+    pub(super) data: u32,
 }
 
 /// Bounds of the instructions that records stand for, of all plans so far.
@@ -328,7 +353,9 @@ impl PlanTable {
         let Density { longest, per_word } = &mut self.density;
         *longest = insns.max(*longest);
         *per_word = insns.div_ceil(1 + u64::from(plan.slots)).max(*per_word);
-        self.times.push(plan.times());
+        let fetches = self.facts.last().zip(self.plans.last());
+        let fetches = fetches.map_or(0, |(facts, plan)| facts.data + plan.events.len() as u32);
+        self.facts.push(Facts { times: plan.times(), fetches, data: fetches + insns as u32 });
         self.plans.push(Arc::new(plan));
         PlanId((self.plans.len() - 1) as u32)
     }
@@ -355,10 +382,10 @@ impl PlanTable {
         instructions.checked_sub(longest).map_or(0, |before_last| before_last / per_word.max(1) + 1)
     }
 
-    /// Times that pass while the block of a plan runs.
+    /// Facts about a plan for generated code that drives caches.
     #[inline]
-    pub(super) fn times(&self, id: PlanId) -> u32 {
-        self.times.get(id.0 as usize).copied().unwrap_or(1)
+    pub(crate) fn facts(&self, id: PlanId) -> Facts {
+        self.facts.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     /// Number of plans.

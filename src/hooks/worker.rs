@@ -167,6 +167,14 @@ impl Link {
         Link { end, instructions: 0, free: Vec::new() }
     }
 
+    /// Runs consumers that run on the caller's thread on their own from here on, if these can be
+    /// started.
+    pub(super) fn start_threads(&mut self) {
+        if let End::Inline(consumers) = &mut self.end {
+            self.end = Link::threaded(std::mem::take(consumers)).end;
+        }
+    }
+
     /// Takes an empty buffer. Waits for one to come back if all are in circulation.
     pub(crate) fn buffer(&mut self) -> Box<[u64]> {
         if let Some(words) = self.free.pop() {

@@ -286,8 +286,7 @@ fn inline(counting: &CountConfig, caches: Option<&Hierarchy>, cpus: usize) -> Op
         && !children.threads
         && *model == CountModel::Arch
         && *producer == Producer::Tap;
-    let most = Inline::most(caches, *branch_sim, calls.is_some(), cpus);
-    can.then(|| Inline { joins: may_join(counting), ..most })
+    can.then(|| Inline::most((caches, *branch_sim), calls.is_some(), may_join(counting), cpus))
 }
 
 /// Tests whether blocks may be joined: with a call graph no jumps between them are counted, and

@@ -19,4 +19,4 @@ pub(crate) use hierarchy::{Held, Hierarchy};
 pub(crate) use lines::Line;
 pub(crate) use packing::{Packer, Unpacker};
 pub(crate) use presets::{PRESETS, preset};
-pub(crate) use timed::{TimedCache, Touched};
+pub(crate) use timed::{NEVER, TimedCache, Touched};

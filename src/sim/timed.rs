@@ -1,11 +1,18 @@
-//! One cache level whose order of use is kept as times, some of them elsewhere: exact LRU with the
-//! rules of [`Cache`](super::cache::Cache), for hits that are noted without a look-up.
+//! One cache level whose order of use is kept as times: exact LRU with the rules of
+//! [`Cache`](super::cache::Cache), for hits that are noted without a look-up.
 //!
-//! The caller keeps the time of the last access of some lines, where it is cheaply stored. A hit on
-//! one of those is a store of the time there; only for other accesses this cache is asked, with a
-//! function that tells it of the times it does not have.
+//! A hit on a line of which the caller knows the way is a store of the time at its place; only for
+//! other accesses this cache is asked.
+
+use wide::{i32x4, u32x4};
 
 use super::geometry::Geometry;
+
+/// Time that none reaches, so that times compare as signed words.
+pub(crate) const NEVER: u32 = 1 << 31;
+
+/// Ways of which all are compared at once.
+const USUAL: usize = 8;
 
 /// Lines by set and way. Numbers of hits and misses are the caller's to keep.
 #[derive(Clone, Debug)]
@@ -14,7 +21,10 @@ pub(crate) struct TimedCache {
     assoc: usize,
     /// The block in each way, the sets one after another; 0 at the start.
     blocks: Box<[u64]>,
-    /// Time of the last access of each, unless the caller has it.
+    /// The low halves of the blocks, where there is the usual number of ways: the baseline of
+    /// x86-64 compares vectors of such words.
+    low: Box<[u32]>,
+    /// Time of the last access of each, below [`NEVER`].
     times: Box<[u32]>,
 }
 
@@ -41,14 +51,8 @@ impl TimedCache {
             set_mask: geometry.sets() - 1,
             assoc,
             blocks: vec![0; ways].into_boxed_slice(),
+            low: vec![0; if assoc == USUAL { ways } else { 0 }].into_boxed_slice(),
             times: vec![0; ways].into_boxed_slice(),
-        }
-    }
-
-    /// Sets the time of the last access of a way, which the caller has no more.
-    pub(crate) fn set_time(&mut self, way: usize, time: u32) {
-        if let Some(its) = self.times.get_mut(way) {
-            *its = time;
         }
     }
 
@@ -60,20 +64,14 @@ impl TimedCache {
     /// Accesses blocks in order, each of them once, in a cache in its initial state.
     pub(crate) fn replay(&mut self, order: &[u64]) {
         for (now, &block) in (1..).zip(order) {
-            self.touch(block, now, |_, _| None);
+            self.touch(block, now);
         }
     }
 
     /// Looks up a block at a time later than all others, and puts it in the place of the least
-    /// recently used one of its set if it is not there. `elsewhere` tells the time of a way and
-    /// block that the caller has, if it has it.
+    /// recently used one of its set if it is not there.
     #[inline]
-    pub(crate) fn touch(
-        &mut self,
-        block: u64,
-        now: u32,
-        mut elsewhere: impl FnMut(usize, u64) -> Option<u32>,
-    ) -> Touched {
+    pub(crate) fn touch(&mut self, block: u64, now: u32) -> Touched {
         let first = (block & self.set_mask) as usize * self.assoc;
         let ways = first..first + self.assoc;
         let none = Touched { way: first, hit: false, before: 0, time: 0 };
@@ -81,14 +79,14 @@ impl TimedCache {
         else {
             return none; // Cannot be: the mask is the number of sets less one.
         };
-        // The usual number of ways is known to the compiler.
-        let (way, hit) = match (<&mut [u64; 8]>::try_from(&mut *blocks), <&[u32; 8]>::try_from(&*times)) {
-            (Ok(eight), Ok(times)) => {
-                place(eight, block, |way, its| elsewhere(first + way, its).unwrap_or(times[way % 8]))
+        let usual = self.low.get_mut(first..).and_then(<[u32]>::first_chunk_mut);
+        let (way, hit) = match (usual, times.first_chunk()) {
+            (Some(low), Some(times)) => {
+                let (way, hit) = place_of_eight(low, times, blocks, block);
+                low[way % USUAL] = block as u32;
+                (way, hit)
             }
-            _ => place(blocks, block, |way, its| {
-                elsewhere(first + way, its).unwrap_or_else(|| times.get(way).copied().unwrap_or(0))
-            }),
+            _ => place(blocks, times, block),
         };
         let (Some(its), Some(time)) = (blocks.get_mut(way), times.get_mut(way)) else {
             return none; // Cannot be: there is a way.
@@ -97,15 +95,18 @@ impl TimedCache {
         Touched { way: first + way, hit, before, time }
     }
 
-    /// Takes the last access back, where the caller has none of the times.
+    /// Takes the last access back.
     pub(crate) fn take_back(&mut self, touched: Touched) {
-        if let Some(its) = self.blocks.get_mut(touched.way) {
-            *its = touched.before;
+        let Touched { way, before, time, .. } = touched;
+        if let (Some(its), Some(its_time)) = (self.blocks.get_mut(way), self.times.get_mut(way)) {
+            (*its, *its_time) = (before, time);
         }
-        self.set_time(touched.way, touched.time);
+        if let Some(low) = self.low.get_mut(way) {
+            *low = before as u32;
+        }
     }
 
-    /// The times of all ways, where the caller has none.
+    /// The times of all ways.
     pub(crate) fn times(&mut self) -> &mut [u32] {
         &mut self.times
     }
@@ -127,35 +128,44 @@ impl TimedCache {
 }
 
 /// The way of a set that holds a block, or else the least recently used one, and whether it holds
-/// the block. `time` tells the time of a way, which holds a block.
+/// the block. `low` are the low halves of the blocks.
 #[inline(always)]
-fn place(blocks: &[u64], block: u64, mut time: impl FnMut(usize, u64) -> u32) -> (usize, bool) {
-    // All ways are compared without a branch, which the host's CPU could not predict.
-    let same = |same: u64, (way, its): (usize, &u64)| same | u64::from(*its == block) << (way % 64);
-    let found = if blocks.len() <= 64 { blocks.iter().enumerate().fold(0, same) } else { u64::MAX };
-    if found.is_power_of_two() {
-        return (found.trailing_zeros() as usize, true);
+fn place_of_eight(low: &[u32; USUAL], times: &[u32; USUAL], blocks: &[u64], block: u64) -> (usize, bool) {
+    let (halves, its) = (low.as_chunks().0, u32x4::splat(block as u32));
+    let same = |at: usize| halves.get(at).map_or(0, |&half| u32x4::new(half).simd_eq(its).to_bitmask());
+    let found = same(0) | same(1) << 4;
+    if found == 0 {
+        return (oldest(*times), false);
     }
-    if found != 0 {
-        // Block 0, with which all ways begin, may be in several.
-        let with = blocks.iter().enumerate().filter(|(_, its)| **its == block);
-        if let Some((way, _)) = with.max_by_key(|&(way, its)| time(way, *its)) {
-            return (way, true);
-        }
+    let way = found.trailing_zeros() as usize;
+    if found.is_power_of_two() && blocks.get(way) == Some(&block) {
+        return (way, true);
     }
-    /// Bits of a way in a key, whose other bits are its time.
-    const WAY_BITS: u32 = 32;
-    let mut key = |(way, its): (usize, &u64)| u64::from(time(way, *its)) << WAY_BITS | way as u64;
-    // Eight are compared in pairs, so that the host's CPU can do so side by side.
-    let oldest = match <&[u64; 8]>::try_from(blocks) {
-        Ok(eight) => {
-            let mut way = 0..;
-            let [a, b, c, d, e, f, g, h] = eight.each_ref().map(|its| key((way.next().unwrap_or(0), its)));
-            a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
-        }
-        Err(_) => blocks.iter().enumerate().map(key).min().unwrap_or(0),
-    };
-    (oldest as u32 as usize, false)
+    place(blocks, times, block)
+}
+
+/// The first of the ways with the least time.
+#[inline]
+fn oldest(times: [u32; USUAL]) -> usize {
+    let [a, b, c, d, e, f, g, h] = times.map(u32::cast_signed);
+    let (first, last) = (i32x4::new([a, b, c, d]), i32x4::new([e, f, g, h]));
+    let [a, b, c, d] = first.min(last).to_array();
+    let least = i32x4::splat(a.min(b).min(c.min(d)));
+    let with = first.simd_eq(least).to_bitmask() | last.simd_eq(least).to_bitmask() << 4;
+    with.trailing_zeros() as usize % USUAL
+}
+
+/// The way of a set that holds a block, or else the least recently used one, and whether it holds
+/// the block.
+#[inline(never)]
+fn place(blocks: &[u64], times: &[u32], block: u64) -> (usize, bool) {
+    let ways = || blocks.iter().zip(times).enumerate();
+    // Block 0, with which all ways begin, may be in several.
+    let with = ways().filter(|(_, (its, _))| **its == block);
+    if let Some((way, _)) = with.max_by_key(|(_, (_, time))| **time) {
+        return (way, true);
+    }
+    (ways().min_by_key(|(_, (_, time))| **time).map_or(0, |(way, _)| way), false)
 }
 
 #[cfg(test)]
@@ -163,34 +173,22 @@ mod tests {
     use super::super::cache::Cache;
     use super::*;
 
-    /// Blocks of a fixed pseudo-random sequence, block 0 among them; some times are kept outside.
+    /// Blocks of a fixed pseudo-random sequence: block 0 among them, and pairs of one low half.
     #[test]
     fn agrees_with_the_list() {
         for (size, assoc, line) in [(1024, 2, 64), (32768, 8, 64), (768, 3, 64), (4096, 1, 128)] {
             let geometry = Geometry::new(size, assoc, line).unwrap();
             let (mut list, mut timed) = (Cache::new(geometry), TimedCache::new(geometry));
-            // Every third way's time is the caller's.
-            let mut outside = vec![None; timed.times.len()];
             let mut seed = 88_172_645_463_325_252_u64;
             for now in 1..20_000 {
                 seed ^= seed << 13;
                 seed ^= seed >> 7;
                 seed ^= seed << 17;
-                let block = seed % (3 * size / u64::from(line));
-                let touched = timed.touch(block, now, |way, _| outside[way]);
+                let block = (seed % (2 * size / u64::from(line))) | (seed >> 63 << 40);
+                let touched = timed.touch(block, now);
                 assert_eq!(touched.hit, list.touch(block), "{size} {assoc} {now}");
-                outside[touched.way] = None;
-                if touched.way % 3 == 0 && block != 0 {
-                    outside[touched.way] = Some(now);
-                    timed.set_time(touched.way, 0);
-                }
                 if now % 500 == 0 {
-                    for (way, time) in outside.iter_mut().enumerate() {
-                        if let Some(time) = time.take() {
-                            timed.set_time(way, time);
-                        }
-                    }
-                    let touched = [4, 5].map(|far| timed.touch(block + far * size, now, |_, _| None));
+                    let touched = [4, 5].map(|far| timed.touch(block + far * size, now));
                     touched.into_iter().rev().for_each(|touched| timed.take_back(touched));
                     let mut replayed = Cache::new(geometry);
                     for block in timed.order() {

@@ -1,6 +1,7 @@
 //! A run that is paused, stepped, taken back and continued writes, byte for byte, the profile of
 //! one that is not.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -200,4 +201,36 @@ fn paused_within_calls() {
     assert_eq!(plain.0, again.0);
     assert!(plain.1 == again.1, "the profiles differ");
     assert!(within > 0, "no pause was within a call");
+}
+
+/// Where much misses D1, a consumer simulates the caches from then on, unless there is one CPU. What
+/// was saved before is restored after that.
+#[test]
+fn saved_before_a_consumer_simulates_the_caches() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/hot/thrash.c");
+    let out = tool("gcc", dir.path(), "gcc", &["-g", "-O1", "-static", "-o", "thrash", source]);
+    assert!(out.status.success(), "{}", stderr(&out));
+    let start = |cpus| {
+        let mut config = config(vec![dir.path().join("thrash").into()], CountModel::Arch);
+        config.counting.cpus = NonZeroUsize::new(cpus);
+        start_with(config)
+    };
+    let mut plain = start(1);
+    assert_eq!(plain.resume(StopConditions::default()), Pause::Ended);
+    let total = plain.instructions();
+    let missed = plain.counts(Whose::Selected)[Event::D1mr];
+    assert!(total > 100_000_000 && missed > total / 50, "{missed} of {total}");
+    let mut session = start(2);
+    assert_eq!(session.resume(at(total / 20)), Pause::Reached);
+    let saved = session.save().expect("saved");
+    for _ in 0..2 {
+        assert_eq!(session.resume(at(total - total / 20)), Pause::Reached);
+        let then = session.counts(Whose::Selected)[Event::D1mr];
+        assert!(then > missed - missed / 100, "{then} of {missed}");
+        session.restore(&saved).expect("restored");
+    }
+    session.forget(saved);
+    assert_eq!(session.resume(StopConditions::default()), Pause::Ended);
+    assert_eq!(written(session), written(plain));
 }

@@ -10,6 +10,7 @@
 use std::mem::offset_of;
 
 use iced_x86::{Decoder, DecoderOptions, Register};
+use memchr::memmem;
 
 use crate::emu::unicorn::line_tlb::{
     CLOCK, GUEST, LineTlb, PAGE_BITS, SPARE, STORES, TABLE, TAP_SHIFT, Tap, fast,
@@ -53,7 +54,7 @@ fn bytes<const N: usize>(code: &[u8], at: usize) -> Result<[u8; N], Unknown> {
 /// The place of `what` within a few bytes from `at`.
 fn find(code: &[u8], at: usize, within: usize, what: &[u8]) -> Result<usize, Unknown> {
     let near = code.get(at..(at + within + what.len()).min(code.len())).ok_or(Unknown)?;
-    near.windows(what.len()).position(|near| near == what).map(|near| at + near).ok_or(Unknown)
+    memmem::find(near, what).map(|near| at + near).ok_or(Unknown)
 }
 
 /// The description of the access whose call out begins at a place.
@@ -216,10 +217,9 @@ fn find_return(code: &[u8], out: usize, to: usize) -> Option<(usize, i32)> {
     })
 }
 
-/// The next place of `what`, whose first bytes are rare.
+/// The next place of `what`.
 fn find_from(code: &[u8], from: usize, what: &[u8]) -> Option<usize> {
-    let rest = code.get(from..)?;
-    rest.windows(what.len()).position(|at| at == what).map(|at| from + at)
+    memmem::find(code.get(from..)?, what).map(|at| from + at)
 }
 
 #[cfg(test)]

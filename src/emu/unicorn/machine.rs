@@ -195,6 +195,10 @@ impl Machine {
                     continue;
                 }
                 (Some(Leave::Approach), _) => continue,
+                (Some(Leave::TraceCaches), _) => {
+                    self.trace_caches()?;
+                    continue;
+                }
                 (Some(Leave::Breakpoint), _) => {
                     vcpu.trace.recorder().point(rip);
                     let Some((supervisor, mut cpu, space)) = vcpu.supervised() else { return Ok(()) };

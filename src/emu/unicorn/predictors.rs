@@ -38,9 +38,8 @@ impl Vcpu {
             let (_, line_bits) = caches.line_shifts();
             LineTlb { table: caches.table(), line_bits }
         });
-        if predictors.is_some() || lines.is_some() {
-            self.words = Some(Words { outcome, addresses, predictors });
-        }
+        let simulates = predictors.is_some() || lines.is_some();
+        self.words = simulates.then_some(Words { outcome, addresses, predictors });
         self.mmu.use_lines(lines);
     }
 
@@ -54,7 +53,8 @@ impl Vcpu {
     pub(super) fn inline(&mut self) -> Inline {
         let recorder = self.trace.recorder();
         let caches = recorder.inline_caches().map(|caches| caches.line_shifts().0);
-        Inline::new(self.words, recorder.follows_calls(), caches)
+        let in_records = recorder.follows_calls() && recorder.inline_predictors().is_some();
+        Inline::new(self.words, in_records, caches)
     }
 
     /// Learns what a block tells; see [`tell`]. Its time is `clock`.
@@ -67,7 +67,9 @@ impl Vcpu {
             tell::BRANCH => recorder.branch(plan, outcome != (word != 0)),
             tell::REPEAT => recorder.repeat(plan, outcome, word != 0),
             tell::FETCH => {
-                let line = FetchedLine { number: second as u32, goes_on: word >> tell::INSN_BITS != 0 };
+                let (number, counter) = (second as u32, (second >> 32) as u32);
+                let [goes_on, straddles] = [tell::GOES_ON, tell::STRADDLES].map(|bit| word & bit != 0);
+                let line = FetchedLine { number, goes_on, straddles, counter };
                 recorder.fetched(plan, word as u16, line, clock);
             }
             tell::DATA => {

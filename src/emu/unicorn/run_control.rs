@@ -24,6 +24,8 @@ pub(super) enum Leave {
     /// The next block has to be translated again: it may be too long, or its accesses are not as
     /// expected.
     Approach,
+    /// A consumer is to simulate the caches in place of generated code.
+    TraceCaches,
     /// The engine did what the tap does not understand.
     Broken(String),
 }

@@ -197,11 +197,23 @@ impl Machine {
     pub(crate) fn look_out(&mut self, targets: &[Target]) -> Result<(), EngineError> {
         if self.vcpu.trace.recorder().look_out(targets) {
             self.vcpu.simulate_no_more();
-            // Blocks that count are translated anew, to write the trace.
-            self.vcpu.mmu.jumps().clear();
-            self.engine.ctl_flush_tb().map_err(engine_error("cannot drop generated code"))?;
+            self.drop_generated_code()?;
         }
         Ok(())
+    }
+
+    /// Has a consumer simulate the caches in place of generated code, while the guest runs.
+    pub(super) fn trace_caches(&mut self) -> Result<(), EngineError> {
+        self.vcpu.mmu.place_lines(false);
+        self.vcpu.trace.recorder().trace_caches();
+        self.vcpu.simulate_inline();
+        self.drop_generated_code()
+    }
+
+    /// Has blocks that count translated anew, to write the trace.
+    fn drop_generated_code(&mut self) -> Result<(), EngineError> {
+        self.vcpu.mmu.jumps().clear();
+        self.engine.ctl_flush_tb().map_err(engine_error("cannot drop generated code"))
     }
 
     /// The sightings, in order, and the moment until which everything is known.

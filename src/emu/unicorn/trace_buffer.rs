@@ -22,8 +22,8 @@ pub(super) struct Cursor {
     pub(super) executions: *mut Count,
     /// Plan of the last block, or [`NO_PLAN`].
     pub(super) last: u64,
-    /// Times of I1 lines by number, where generated code drives the caches.
-    pub(super) stamps: *mut u32,
+    /// Places of the times of I1 lines, by number, if generated code drives the caches.
+    pub(super) fetch_times: *const *mut u32,
 }
 
 const NO_PLAN: u64 = u64::MAX;
@@ -75,8 +75,8 @@ impl TraceBuffer {
     pub(super) fn new(recorder: Recorder, generated: bool, env: *const u64) -> TraceBuffer {
         let null = std::ptr::null_mut();
         let executions = std::ptr::null_mut();
-        let stamps = std::ptr::null_mut();
-        let cursor = Cursor { next: null, limit: null, left: 0, executions, last: NO_PLAN, stamps };
+        let fetch_times = std::ptr::null();
+        let cursor = Cursor { next: null, limit: null, left: 0, executions, last: NO_PLAN, fetch_times };
         let lines = Box::new([cursor; LINES]);
         let distance = (env as usize).wrapping_add(APART).wrapping_sub(lines.as_ptr() as usize);
         let line = distance / size_of::<Cursor>() % LINES;
@@ -170,8 +170,8 @@ impl TraceBuffer {
     /// Has generated code find the count of a plan that is new, and the times of its lines.
     pub(super) fn add_plan(&mut self) {
         self.words().executions = self.recorder.executions().as_mut_ptr();
-        let stamps = self.recorder.inline_caches().map(|caches| caches.stamps().as_mut_ptr());
-        self.words().stamps = stamps.unwrap_or(std::ptr::null_mut());
+        let fetch_times = self.recorder.inline_caches().map(|caches| caches.fetch_times().as_ptr());
+        self.words().fetch_times = fetch_times.unwrap_or(std::ptr::null());
     }
 
     /// Makes the next block ask before it starts.

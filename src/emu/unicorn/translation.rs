@@ -170,10 +170,11 @@ impl Vcpu {
 
     /// Tests whether a block that is translated at `pc` is to become a superblock.
     fn begins_superblock(&mut self, pc: u64, mapping: MappingId) -> bool {
-        let successors = self.trace.recorder().successors();
-        successors.is_some_and(|successors| successors.is_hot(mapping, pc))
+        let recorder = self.trace.recorder();
+        let is_hot = recorder.successors().is_some_and(|successors| successors.is_hot(mapping, pc));
+        is_hot
+            && !(recorder.follows_calls() && self.translator.has_request_near(pc))
             && !self.mmu.space().is_writable(pc, 1)
-            && !self.translator.has_request_near(pc)
     }
 
     /// Chooses where a superblock goes on after the instruction that is about to be translated.

@@ -114,6 +114,9 @@ impl Vcpu {
         let executed = self.executed();
         self.trace.flush_if_full();
         self.drop_hot();
+        if self.trace.recorder().misses_much() {
+            self.leave(Leave::TraceCaches);
+        }
         let resident = self.mmu.resident();
         let next =
             self.run.supervisor().map_or(Next::Continue, |supervisor| supervisor.tick(executed, resident));

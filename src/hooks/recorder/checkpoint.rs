@@ -57,6 +57,7 @@ impl Recorder {
     /// Restores what this recorder had recorded when it made `saved`.
     pub(crate) fn restore(&mut self, saved: &Recorded) {
         self.drop_buffer();
+        self.settle();
         self.tasks.clone_from(&saved.tasks);
         self.watching = false;
         self.link.visit(|i, consumer| {
@@ -81,8 +82,13 @@ impl Recorder {
                 if let (Some(now), Some(then)) = (&mut executions.predictors, predictors) {
                     now.restore(then, account, counted);
                 }
-                if let (Some(now), Some(then)) = (&mut executions.caches, caches) {
-                    now.restore(then, account, counted);
+                match (&mut executions.caches, caches) {
+                    (Some(now), Some(then)) => now.restore(then, account, counted),
+                    // A trace of the caches has begun since.
+                    (None, Some(then)) => self.link.visit(|_, consumer| {
+                        then.iter().for_each(|(&account, its)| consumer.set_caches(account, its));
+                    }),
+                    _ => {}
                 }
             }
             // If generated code has simulated then, a trace has begun since.

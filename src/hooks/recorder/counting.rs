@@ -1,13 +1,14 @@
 //! Generated code that drives branch predictors and caches, and counts executions of blocks itself,
 //! in place of the trace.
 
+use crate::hooks::consumer::Told;
 use crate::hooks::control::{ByAccount as _, Control};
 use crate::hooks::data_table::LineEntry;
 use crate::hooks::executions::{Count, Executions};
 use crate::hooks::filter::Drain;
 use crate::hooks::inline_caches::{FetchedLine, InlineCaches};
 use crate::hooks::inline_predictors::InlinePredictors;
-use crate::hooks::plan::End;
+use crate::hooks::plan::{End, Facts, PlanTable};
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::{Header, Mispredicted, PlanId};
 use crate::hooks::recorder::Recorder;
@@ -22,6 +23,8 @@ pub(crate) struct Inline {
     pub(crate) predicts: bool,
     /// It drives the caches, if generated code can drive those that are simulated.
     pub(crate) caches: bool,
+    /// Another thread accesses LL then.
+    pub(crate) has_thread: bool,
     /// It writes a trace; else it counts executions.
     pub(crate) traces: bool,
     /// It joins blocks that mostly follow each other.
@@ -30,15 +33,20 @@ pub(crate) struct Inline {
 
 impl Inline {
     /// The most that is of use where caches and branches are simulated, or not, and calls followed,
-    /// or not. With two CPUs a consumer beside generated code is sooner done with the caches than
-    /// generated code, which does less work in all. Calls are followed in a trace.
-    pub(crate) fn most(caches: Option<&Hierarchy>, branches: bool, calls: bool, cpus: usize) -> Inline {
-        let drives = cpus < 2 && !calls && caches.is_some_and(InlineCaches::can_have);
+    /// or not: with blocks joined if it `joins`, and so many CPUs. Calls are followed in a trace.
+    pub(crate) fn most(
+        (caches, branches): (Option<&Hierarchy>, bool),
+        calls: bool,
+        joins: bool,
+        cpus: usize,
+    ) -> Inline {
+        let drives = !calls && caches.is_some_and(InlineCaches::can_have);
         Inline {
             predicts: branches,
             caches: drives,
+            has_thread: cpus > 1,
             traces: calls || caches.is_some() && !drives,
-            joins: true,
+            joins,
         }
     }
 }
@@ -54,7 +62,9 @@ impl Recorder {
         }
         let account = self.tasks.account;
         let predictors = inline.predicts.then(|| InlinePredictors::new(account));
-        let caches = caches.filter(|_| inline.caches).map(|caches| InlineCaches::new(account, caches));
+        let caches = caches
+            .filter(|_| inline.caches)
+            .map(|caches| InlineCaches::new(account, caches, inline.has_thread));
         self.executions = Some(Executions::new(account, predictors, caches));
         self.traces = inline.traces;
     }
@@ -93,9 +103,11 @@ impl Recorder {
 
     /// Fetches the instruction at an index in a plan from a line that generated code has not found.
     pub(crate) fn fetched(&mut self, plan: PlanId, insn: u16, line: FetchedLine, clock: u32) {
-        if let Some(caches) = self.caches_with_room(clock) {
-            caches.fetch(clock, line, plan, insn);
-        }
+        let Some((caches, plans)) = self.caches_with_room(clock) else { return };
+        caches.fetch(clock, line, || {
+            let insn = plans.get(plan).and_then(|plan| plan.insns.get(usize::from(insn)));
+            insn.map_or((0, 1), |insn| (insn.pc, insn.len.into()))
+        });
     }
 
     /// Accesses data, an event of a plan by its index, which generated code has not found: at an
@@ -109,19 +121,26 @@ impl Recorder {
         clock: u32,
         undoable: bool,
     ) -> Option<LineEntry<'_>> {
-        let now = clock - (self.plans.times(plan) - 1 - u32::from(index));
-        self.caches_with_room(clock)?.data((now, addr, size), undoable.then_some(clock), (plan, index))
+        let (caches, plans) = self.caches_with_room(clock)?;
+        let Facts { times, data, .. } = plans.facts(plan);
+        let access = (clock - times.wrapping_sub(1 + u32::from(index)), addr, size);
+        let counter = data + u32::from(index);
+        if undoable {
+            return caches.data_apart(access, counter, Some((clock, index)));
+        }
+        caches.data(access, counter)
     }
 
     /// The caches that generated code drives, if it does, with room for one more access to LL in
-    /// the block with this time.
+    /// the block with this time, and the plans.
     #[inline]
-    fn caches_with_room(&mut self, clock: u32) -> Option<&mut InlineCaches> {
+    fn caches_with_room(&mut self, clock: u32) -> Option<(&mut InlineCaches, &PlanTable)> {
         let Recorder { executions: Some(executions), plans, .. } = self else { return None };
-        if executions.caches.as_ref()?.is_to_settle(clock) {
-            executions.settle(plans);
+        let Executions { caches: Some(caches), tally, .. } = executions else { return None };
+        if caches.is_to_settle(clock) {
+            caches.make(&mut tally.missed);
         }
-        executions.caches.as_mut()
+        Some((caches, plans))
     }
 
     /// Takes the accesses of the last block back that are of events from an index on.
@@ -132,9 +151,9 @@ impl Recorder {
     }
 
     /// Makes the accesses to LL that wait, if generated code drives the caches.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         if let Some(executions) = &mut self.executions {
-            executions.settle(&self.plans);
+            executions.settle();
         }
     }
 
@@ -305,10 +324,34 @@ impl Recorder {
         let predictors = predictors.map(|predictors| predictors.save());
         let caches = caches.map(|mut caches| caches.save());
         self.link.visit(|_, consumer| {
-            consumer.simulate();
+            consumer.simulate(Told::default());
             predictors.iter().flatten().for_each(|(&account, its)| consumer.set_predictors(account, its));
             caches.iter().flatten().for_each(|(&account, its)| consumer.set_caches(account, its));
         });
         true
+    }
+
+    /// Tests whether a consumer should simulate the caches in place of generated code.
+    pub(crate) fn misses_much(&mut self) -> bool {
+        let instructions = self.instructions_seen();
+        self.inline_caches().is_some_and(|caches| caches.miss_much(instructions))
+    }
+
+    /// Records a trace from here on, for a consumer that simulates the caches in place of generated
+    /// code.
+    pub(crate) fn trace_caches(&mut self) {
+        self.hand_over(Drain::All);
+        let Some(executions) = &mut self.executions else { return };
+        let Some(mut caches) = executions.caches.take() else { return };
+        let (branches, caches) = (executions.predictors.is_some(), caches.save());
+        if !branches {
+            self.executions = None;
+        }
+        self.traces = true;
+        self.link.start_threads();
+        self.link.visit(|_, consumer| {
+            consumer.simulate(Told { branches, caches: false });
+            caches.iter().for_each(|(&account, its)| consumer.set_caches(account, its));
+        });
     }
 }

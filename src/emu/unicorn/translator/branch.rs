@@ -40,10 +40,12 @@ pub(crate) mod tell {
     pub(crate) const BRANCH: u64 = 1;
     /// A repeated string instruction: whether it is repeated if it iterates.
     pub(crate) const REPEAT: u64 = 2;
-    /// The fetch of the instruction with an index, from the line with the number that the second
-    /// word is. Bits from [`INSN_BITS`] on tell that it goes on in the next line.
+    /// The fetch of the instruction with an index, from the line whose number is in the second
+    /// word, and the counter of its misses. Bits of the first tell that it goes on in the next
+    /// line, and that it is in two.
     pub(crate) const FETCH: u64 = 3;
-    pub(crate) const INSN_BITS: u32 = 16;
+    pub(crate) const GOES_ON: u64 = 1 << 16;
+    pub(crate) const STRADDLES: u64 = 1 << 17;
     /// A data event, by its index, at an address.
     pub(crate) const DATA: u64 = 4;
     /// All data events of the instruction with an index, whose first slot the second word is.

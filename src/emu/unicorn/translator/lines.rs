@@ -15,6 +15,7 @@ use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::{ADDRESSES, tell};
 use crate::emu::unicorn::translator::cache_block::Data;
+use crate::emu::unicorn::translator::patches::Later;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::x86::cost::Access;
 
@@ -46,7 +47,9 @@ impl Translator {
                     block.lines = 1;
                     self.emit_tick();
                 }
-                self.emit_fetch(caches.number(line), line != last, cursor);
+                let goes_on = if line != last { tell::GOES_ON } else { 0 };
+                let straddles = if pc >> shift != last { tell::STRADDLES } else { 0 };
+                self.emit_fetch(caches.number(line), goes_on | straddles, cursor);
             }
         }
     }
@@ -61,40 +64,39 @@ impl Translator {
         emit.free(clock);
     }
 
-    /// Emits the fetch of the line with a number. The instruction may go on in the next line.
-    fn emit_fetch(&mut self, number: u32, goes_on: bool, cursor: *const Cursor) {
+    /// Emits the fetch of the line with a number, where the instruction is as these bits tell.
+    fn emit_fetch(&mut self, number: u32, bits: u64, cursor: *const Cursor) {
         let emit = Emit(self.context);
-        let word = self.builder.instructions() as u64 | u64::from(goes_on) << tell::INSN_BITS;
+        let word = self.builder.instructions() as u64 | bits;
         let tell_fetch = |translator: &mut Translator| {
-            let number = emit.constant(number.into());
-            translator.tell_with(tell::FETCH, word, number);
-            emit.free(number);
+            let (line, op) = emit.later();
+            translator.patches.add(op, 1, Later::Fetch(number, word as u16));
+            translator.tell_with(tell::FETCH, word, line);
+            emit.free(line);
         };
         if number == InlineCaches::LINE_ZERO {
             return tell_fetch(self);
         }
-        let at = size_of::<u32>() * number as usize;
+        let at = size_of::<*mut u32>() * number as usize;
         let load = |translator: &mut Translator| {
-            let stamps = emit.new_temp(false);
+            let time = emit.new_temp(false);
             let words = translator.words(emit, cursor);
-            words.load(stamps, offset_of!(Cursor, stamps));
+            words.load(time, offset_of!(Cursor, fetch_times));
             words.free();
-            stamps
+            emit.load(time, time, at);
+            time
         };
-        let stamps = load(self);
-        let (time, none) = (emit.new_temp(false), emit.constant(0));
-        emit.load32(time, stamps, at);
+        let (time, none) = (load(self), emit.constant(0));
         let found = emit.new_label();
         emit.branch(COND_NE, time, none, found);
-        for temp in [stamps, time, none] {
-            emit.free(temp);
-        }
+        emit.free(time);
+        emit.free(none);
         tell_fetch(self);
         emit.place(found);
-        let (stamps, clock) = (load(self), emit.new_temp(false));
+        let (time, clock) = (load(self), emit.new_temp(false));
         emit.load32(clock, emit.env(), CLOCK as usize);
-        emit.store32(clock, stamps, at);
-        emit.free(stamps);
+        emit.store32(clock, time, 0);
+        emit.free(time);
         emit.free(clock);
     }
 
@@ -202,10 +204,8 @@ impl Translator {
         if self.inline.caches.as_mut().is_some_and(|block| std::mem::take(&mut block.leaves_room)) {
             let mark = emit.constant(MARK);
             emit.store(mark, emit.env(), PLACE);
-            let mark_too = emit.constant(MARK & 0xff);
-            emit.store_byte(mark_too, emit.env(), PLACE);
+            emit.store_byte(mark, emit.env(), PLACE);
             emit.free(mark);
-            emit.free(mark_too);
         }
     }
 

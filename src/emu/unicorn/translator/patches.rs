@@ -28,6 +28,9 @@ pub(super) enum Later {
     Count,
     /// Offset of its count of mispredictions.
     Mispredicted,
+    /// The line of I1 with a number in the low half, and the counter of misses of the fetch of an
+    /// instruction, by its index, in the high one.
+    Fetch(u32, u16),
     /// Number of its instructions that an exit leaves out, of which so many are executed.
     InstructionsBack(u16),
 }
@@ -66,6 +69,10 @@ impl Patches {
                 Later::InstructionsBack(complete) => plan.insns.len() - usize::from(complete),
                 Later::Plan => id.0 as usize,
                 Later::Times => plan.times() as usize,
+                Later::Fetch(line, insn) => {
+                    let counter = plans.facts(id).fetches + u32::from(insn);
+                    (u64::from(line) | u64::from(counter) << 32) as usize
+                }
                 Later::Count => size_of::<Count>() * id.0 as usize,
                 Later::Mispredicted => size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted),
             };
