@@ -16,7 +16,7 @@ use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
 use crate::hooks::executions::Executions;
 use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
-use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable};
+use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable, PlannedEvent};
 use crate::hooks::private_code::CodeInNoFile;
 use crate::hooks::record::{BUFFER_WORDS, Header, Mispredicted, PlanId, instructions};
 use crate::hooks::recorder::tasks::Tasks;
@@ -215,13 +215,15 @@ impl Recorder {
 
     /// Sets the address of the only access of the instruction at `pc`, in the last record.
     pub(crate) fn set_address(&mut self, pc: u64, addr: u64) {
-        if self.counts_executions() {
-            return;
-        }
         let Some((at, id, insn)) = self.find_in_last(pc) else { return };
-        let Some(plan) = self.plans.get(id) else { return };
-        if let Some(event) = plan.events.iter().find(|event| usize::from(event.insn) == insn) {
-            self.words[at + 1 + usize::from(event.slot)] = addr;
+        let events = self.plans.get(id).map_or(&[][..], |plan| &plan.events);
+        let its = |event: &PlannedEvent| usize::from(event.insn) == insn;
+        let Some(index) = events.iter().position(its) else { return };
+        let PlannedEvent { slot, size, .. } = events[index];
+        if !self.counts_executions() {
+            self.words[at + 1 + usize::from(slot)] = addr;
+        } else if let Some(clock) = self.inline_caches().map(|caches| caches.clock()) {
+            self.accessed((id, index as u16), (addr, size), clock, true);
         }
     }
 

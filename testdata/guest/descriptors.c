@@ -84,6 +84,11 @@ int main(void)
     ANSWERS("str %%ax");
     ANSWERS("str %%eax");
     ANSWERS("mov %%rax, %%r12\n smsw %%r12w\n mov %%r12, %%rax");
+    /* Lines that no cache holds. */
+    static char cold[3][4096];
+    RUN("sgdt (%%rax)", cold[0] + 1024), RUN("sidt (%%rax)", cold[1] + 1024), RUN("smsw (%%rax)", cold[2] + 1024);
+    report("cold");
+    puts("");
     /* The flags are left alone. */
     printf("carry %lx\n", RUN("smsw %%dx\n sbb %%rax, %%rax", 0));
 
