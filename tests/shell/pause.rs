@@ -203,8 +203,8 @@ fn paused_within_calls() {
     assert!(within > 0, "no pause was within a call");
 }
 
-/// Where much misses D1, a consumer simulates the caches from then on, unless there is one CPU. What
-/// was saved before is restored after that.
+/// Where much misses D1, a consumer simulates the caches from then on, unless there is one CPU.
+/// What was saved before is restored after that.
 #[test]
 fn saved_before_a_consumer_simulates_the_caches() {
     let dir = tempfile::tempdir().expect("a directory");
