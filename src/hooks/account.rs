@@ -8,7 +8,7 @@ use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::AccountId;
 use crate::hooks::counts::{Counted, Misses, PackedCounts, Repeated};
-use crate::hooks::deferred::{Deferral, Deferred};
+use crate::hooks::deferred::{Deferred, Reading};
 use crate::hooks::executions::{Count, Tally};
 use crate::hooks::lookout::Miss;
 use crate::hooks::numbering::{Numbering, PackedPlans};
@@ -330,11 +330,11 @@ impl Account {
         &mut self,
         words: &'w [u64],
         plans: &[Arc<Plan>],
-        deferral: Option<Deferral>,
+        reading: Option<Reading>,
     ) -> (u64, &'w [u64]) {
         match &mut self.calls {
-            None => self.part.walk(words, &self.numbering, deferral),
-            Some(calls) => calls.walk(&mut self.part, &mut self.numbering, plans, words, deferral),
+            None => self.part.walk(words, &self.numbering, reading),
+            Some(calls) => calls.walk(&mut self.part, &mut self.numbering, plans, words, reading),
         }
     }
 

@@ -7,23 +7,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::hooks::account::{Account, Book, SavedAccount};
-use crate::hooks::buffer::Full;
+use crate::hooks::buffer::{Full, Handed};
 use crate::hooks::callgraph::costs::CallCosts;
 use crate::hooks::callgraph::dumps::Dumps;
 use crate::hooks::callgraph::walker::CallRules;
 use crate::hooks::control::{AccountId, Control, Opening};
 use crate::hooks::counts::Counted;
-use crate::hooks::deferred::{Deferral, Deferred};
+use crate::hooks::deferred::{Deferred, Reading};
 use crate::hooks::executions::Tally;
-use crate::hooks::inline_caches::SavedCaches;
 use crate::hooks::lookout::Lookout;
 pub(crate) use crate::hooks::lookout::{Miss, Sighting, Target, Watched};
 use crate::hooks::part::Part;
-pub(crate) use crate::hooks::part::Told;
+pub(crate) use crate::hooks::part::{Told, ToldLevels};
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 pub(crate) use crate::hooks::predictors::Predictors;
 use crate::hooks::record::{Header, PlanId};
+use crate::hooks::saved_caches::SavedCaches;
 use crate::sim::Hierarchy;
 
 /// One part of the simulation of a run: caches, predictors or both, or only counts.
@@ -216,16 +216,17 @@ impl Consumer {
     /// Consumes a buffer, and what was counted with it. The simulation of the current account may
     /// be put off until [`Self::recall`]. Returns the number of instructions.
     pub(super) fn consume_buffer(&mut self, full: &Arc<Full>, deferred: Option<&Deferred>) -> u64 {
-        let deferral = deferred.map(|to| Deferral { to, full });
-        let instructions = self.consume_words(full.records(), &full.plans, deferral);
-        if let Some(deferred) = deferred.filter(|_| !full.tallies.is_empty()) {
+        let Handed { plans, tallies, .. } = &full.handed;
+        let reading = Reading { full, deferred };
+        let instructions = self.consume_words(full.records(), plans, Some(reading));
+        if let Some(deferred) = deferred.filter(|_| !tallies.is_empty()) {
             self.recall(deferred);
         }
-        full.tallies.iter().for_each(|(account, tally)| self.add_executions(*account, tally));
+        tallies.iter().for_each(|(account, tally)| self.add_executions(*account, tally));
         instructions
     }
 
-    fn consume_words(&mut self, mut words: &[u64], plans: &[Arc<Plan>], deferral: Option<Deferral>) -> u64 {
+    fn consume_words(&mut self, mut words: &[u64], plans: &[Arc<Plan>], reading: Option<Reading>) -> u64 {
         self.add_plans(plans);
         if self.lookout.is_some() {
             return self.consume_noting(words, plans);
@@ -234,13 +235,14 @@ impl Consumer {
         loop {
             let (walked, rest) = match self.accounts.get_mut(&self.current) {
                 Some(account) if account.waits => pass(words, |plan| begins_counts(&self.plans, plan)),
-                Some(account) if account.counting => account.walk(words, &self.plans, deferral),
+                Some(account) if account.counting => account.walk(words, &self.plans, reading),
                 _ => pass(words, |_| false),
             };
             instructions += walked;
             let ends = |&word: &u64| self.calls.is_some() || Control::is(Header::of(word));
-            if let Some(deferral) = deferral.filter(|_| rest.first().is_some_and(ends)) {
-                self.recall(deferral.to);
+            let deferred = reading.and_then(|reading| reading.deferred);
+            if let Some(deferred) = deferred.filter(|_| rest.first().is_some_and(ends)) {
+                self.recall(deferred);
             }
             match self.after(rest) {
                 Some(rest) => words = rest,
@@ -504,7 +506,7 @@ impl Consumer {
         self.accounts.insert(from, giving);
     }
 
-    /// The caches of the current account, if this part simulates them.
+    /// The caches of the current account, if this part simulates them or LL.
     pub(crate) fn caches(&self) -> Option<&Hierarchy> {
         self.accounts.get(&self.current).and_then(|account| account.part.simulated_caches())
     }

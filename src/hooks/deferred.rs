@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crate::hooks::buffer::Full;
-use crate::hooks::callgraph::batch::Batch;
+use crate::hooks::callgraph::batch::{Batch, Unsettled};
 use crate::hooks::callgraph::simulation::Simulation;
 use crate::hooks::last_level::{Below, LastLevel};
+use crate::hooks::misses_below::MissesOf;
 use crate::hooks::part::Part;
 
 /// Simulators of an account that are lent.
@@ -131,7 +132,10 @@ impl Deferred {
         match (lent, piece) {
             (Lent::Part(lent), Piece::Records { full, words, mut batch }) => {
                 let (part, simulation) = &mut **lent;
-                simulation.run(part, full.records().get(words).unwrap_or_default(), &mut batch, None);
+                let (missed, records) = (full.missed(words.clone()), full.records());
+                let after = records.len().saturating_sub(words.end);
+                let words = Unsettled { words: records.get(words.start..).unwrap_or_default(), after };
+                simulation.run(part, words, missed, &mut batch, None);
                 drop(full);
                 lock(&self.queue).batches.push(batch);
             }
@@ -166,36 +170,31 @@ impl Deferred {
     }
 }
 
-/// A buffer whose simulation may be put off.
+/// A buffer that is read, and where its simulation may be put off to.
 #[derive(Clone, Copy)]
-pub(super) struct Deferral<'a> {
-    pub(super) to: &'a Deferred,
+pub(super) struct Reading<'a> {
     pub(super) full: &'a Arc<Full>,
+    pub(super) deferred: Option<&'a Deferred>,
 }
 
-/// Words that have not been simulated, at the end of a buffer. Those of the batch are first.
-#[derive(Clone, Copy)]
-pub(super) struct Unsettled<'w> {
-    pub(super) words: &'w [u64],
-    /// The number of words behind the batch.
-    pub(super) after: usize,
-}
-
-impl<'w> Unsettled<'w> {
-    /// Words of the batch.
-    pub(super) fn batch(self) -> &'w [u64] {
-        self.words.get(..self.words.len().saturating_sub(self.after)).unwrap_or_default()
-    }
-}
-
-impl Deferral<'_> {
+impl<'a> Reading<'a> {
     /// Puts a batch off, and leaves an empty one.
-    pub(super) fn put_off(self, words: Unsettled, batch: &mut Batch) {
-        let len = self.full.records().len();
-        let words = len.saturating_sub(words.words.len())..len.saturating_sub(words.after);
-        let mut queue = lock(&self.to.queue);
+    pub(super) fn put_off(self, deferred: &Deferred, words: Unsettled, batch: &mut Batch) {
+        let words = self.range(words);
+        let mut queue = lock(&deferred.queue);
         let batch = std::mem::replace(batch, queue.batches.pop().unwrap_or_default());
-        self.to.push(queue, Piece::Records { full: Arc::clone(self.full), words, batch });
+        deferred.push(queue, Piece::Records { full: Arc::clone(self.full), words, batch });
+    }
+
+    /// Misses of the first level by the records of a batch.
+    pub(super) fn missed(self, words: Unsettled) -> MissesOf<'a> {
+        self.full.missed(self.range(words))
+    }
+
+    /// The words of a batch, in the buffer.
+    fn range(self, words: Unsettled) -> Range<usize> {
+        let len = self.full.records().len();
+        len.saturating_sub(words.words.len())..len.saturating_sub(words.after)
     }
 }
 
@@ -206,6 +205,7 @@ pub(super) mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
+    use crate::hooks::buffer::Handed;
     use crate::hooks::counts::Counted;
     use crate::hooks::numbering::Numbering;
     use crate::hooks::plan::{Plan, PlannedEvent, PlannedInsn};
@@ -265,9 +265,10 @@ pub(super) mod tests {
             let ids: Vec<PlanId> = ids.collect();
             let record = |round: u64| [plan.header(ids[round as usize % ids.len()]), round * round % 97 * 64];
             let words: Vec<u64> = (0..ROUNDS).flat_map(record).collect();
-            let full = Arc::new(Full::new(words[..].into(), words.len(), vec![], vec![], channel().0));
-            let deferral = deferred.map(|to| Deferral { to, full: &full });
-            let (instructions, rest) = part.walk(&words, &Numbering::Ids, deferral);
+            let handed = Handed { words: words[..].into(), len: words.len(), ..Handed::default() };
+            let full = Arc::new(Full::new(handed, None));
+            let reading = Some(Reading { full: &full, deferred });
+            let (instructions, rest) = part.walk(&words, &Numbering::Ids, reading);
             assert_eq!((instructions, rest), (ROUNDS, &[][..]));
         }
         deferred.iter().for_each(|deferred| part.recall(deferred));

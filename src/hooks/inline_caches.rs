@@ -10,8 +10,9 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::control::{AccountId, ByAccount, Opening};
 use crate::hooks::data_table::{DataLine, DataTable, LineEntry};
-use crate::hooks::misses_below::{Access, Counters, Waiting};
-use crate::sim::{Cache, Geometry, HeldCache, Hierarchy, NEVER, TimedCache, Touched};
+use crate::hooks::misses_below::{Access, Counters, LlOwner, MissList, RecordMiss};
+use crate::hooks::saved_caches::{SavedCaches, SavedLevels};
+use crate::sim::{Cache, Geometry, Hierarchy, NEVER, TimedCache, Touched};
 
 /// Accounts whose caches are kept as they are while others run.
 const AWAKE: usize = 16;
@@ -24,36 +25,9 @@ const LATE: u32 = NEVER / 2;
 struct Levels {
     fetch: TimedCache,
     data: TimedCache,
-    ll: Cache,
+    /// `None` where a consumer has it.
+    ll: Option<Cache>,
 }
-
-/// Contents of an account's caches, for a checkpoint or for other simulators.
-#[derive(Clone, Debug)]
-pub(crate) struct SavedCaches {
-    /// Blocks of I1 and D1, from the least to the most recently used.
-    pub(crate) fetch: Box<[u64]>,
-    pub(crate) data: Box<[u64]>,
-    pub(crate) ll: HeldCache,
-}
-
-impl SavedCaches {
-    /// Brings other caches of the same shapes to these contents.
-    pub(super) fn restore(&self, caches: &mut Hierarchy) {
-        caches.i1.clear();
-        for &block in &self.fetch {
-            let line = caches.i1.line(block);
-            caches.i1.touch(line);
-        }
-        caches.d1 = Cache::new(caches.d1.geometry());
-        for &block in &self.data {
-            caches.d1.touch(block);
-        }
-        caches.ll.hold(&self.ll);
-    }
-}
-
-/// Contents of the caches of all accounts, for a checkpoint.
-pub(super) type SavedLevels = BTreeMap<AccountId, SavedCaches>;
 
 #[derive(Debug)]
 enum Kept {
@@ -94,6 +68,8 @@ struct Shapes {
     fetch: Geometry,
     data: Geometry,
     ll: Geometry,
+    /// LL is here, and not in a consumer.
+    has_ll: bool,
     /// Largest access that Cachegrind makes through helpers, which are clipped to it.
     clip: u16,
 }
@@ -115,8 +91,8 @@ pub(crate) struct InlineCaches {
     ways: Vec<u32>,
     /// The latest time.
     clock: u32,
-    /// Accesses to LL that are still to be made.
-    below: Waiting,
+    /// Accesses that missed the first level.
+    below: MissList,
     /// Instructions executed, and accesses handed over, where the window begins.
     window: (u64, u64),
     undo: Vec<Undo>,
@@ -129,7 +105,7 @@ impl Shapes {
         Levels {
             fetch: TimedCache::new(self.fetch),
             data: TimedCache::new(self.data),
-            ll: Cache::new(self.ll),
+            ll: self.has_ll.then(|| Cache::new(self.ll)),
         }
     }
 }
@@ -146,12 +122,12 @@ impl InlineCaches {
         (6..=12).contains(&data.line_shift()) && data.sets() > 1 && fetch.sets() > 1
     }
 
-    /// Caches in their initial state for an account, shaped as these. LL is accessed by a thread of
-    /// its own if it `has_thread`.
-    pub(super) fn new(account: AccountId, caches: &Hierarchy, has_thread: bool) -> InlineCaches {
+    /// Caches in their initial state for an account, shaped as these; LL is the `owner`'s.
+    pub(super) fn new(account: AccountId, caches: &Hierarchy, owner: LlOwner) -> InlineCaches {
         let (fetch, data, ll) = (caches.i1.geometry(), caches.d1.geometry(), caches.ll.geometry());
         let clip = u16::try_from(caches.min_line()).unwrap_or(u16::MAX);
-        let shapes = Shapes { fetch, data, ll, clip };
+        let shapes = Shapes { fetch, data, ll, has_ll: owner != LlOwner::Consumer, clip };
+        let below = MissList::new(owner, || Cache::new(fetch));
         let levels = Box::new(shapes.levels());
         let ways = vec![InlineCaches::LINE_ZERO; levels.fetch.blocks().len()];
         InlineCaches {
@@ -166,7 +142,7 @@ impl InlineCaches {
             ways,
             clock: 1,
             window: (0, 0),
-            below: Waiting::new(has_thread.then(|| Cache::new(shapes.fetch))),
+            below,
             undo: Vec::new(),
             undo_clock: 0,
         }
@@ -260,9 +236,9 @@ impl InlineCaches {
     }
 
     /// Makes an access to data, whose misses have a counter: at a time, to an address, of so many
-    /// bytes. Returns the entry of its line, if it is in one line.
+    /// bytes. Tells if it is in one line.
     #[inline]
-    pub(super) fn data(&mut self, (now, addr, size): (u32, u64, u16), counter: u32) -> Option<LineEntry<'_>> {
+    pub(super) fn data(&mut self, (now, addr, size): (u32, u64, u16), counter: u32) -> bool {
         let Shapes { data, clip, .. } = self.shapes;
         let offset = addr as u32 & (data.line() - 1);
         if offset + u32::from(size.max(1)) > data.line() {
@@ -272,7 +248,15 @@ impl InlineCaches {
         if !self.data_line(now, block).hit {
             self.below.push(Access { address: addr, counter, size: size.min(clip).into() });
         }
-        Some(LineEntry { first: addr & !u64::from(data.line() - 1), line: self.table.line(block) })
+        true
+    }
+
+    /// The entry of the line with an address, which has just been accessed.
+    #[inline]
+    pub(super) fn entry(&mut self, addr: u64) -> LineEntry<'_> {
+        let data = self.shapes.data;
+        let line = self.table.line(addr >> data.line_shift());
+        LineEntry { first: addr & !u64::from(data.line() - 1), line }
     }
 
     /// Makes an access as [`InlineCaches::data`] does, to one line or more. With `undo`, a time and
@@ -283,7 +267,7 @@ impl InlineCaches {
         (now, addr, size): (u32, u64, u16),
         counter: u32,
         undo: Option<(u32, u16)>,
-    ) -> Option<LineEntry<'_>> {
+    ) -> bool {
         let shift = self.shapes.data.line_shift();
         let line_of = |size: u16| addr.wrapping_add(u64::from(size) - 1) >> shift;
         let (size, clipped) = (size.max(1), size.clamp(1, self.shapes.clip));
@@ -300,14 +284,15 @@ impl InlineCaches {
             }
             self.undo.push(Undo { index, lines: (touched, next), missed });
         }
-        (line_of(size) == first).then(|| LineEntry { first: first << shift, line: self.table.line(first) })
+        line_of(size) == first
     }
 
     /// Tests whether so many accesses to LL wait that they should be made, unless one of them may
     /// have to be taken back in the block with this time.
     #[inline]
-    pub(super) fn is_to_settle(&self, clock: u32) -> bool {
-        self.below.are_many() && (self.undo_clock != clock || self.undo.is_empty())
+    pub(super) fn is_to_settle(&mut self, clock: u32) -> bool {
+        let Some(waiting) = self.below.waiting() else { return false };
+        waiting.are_many() && (self.undo_clock != clock || self.undo.is_empty())
     }
 
     /// Tests whether so much misses, now that so many instructions have been executed, that another
@@ -315,27 +300,70 @@ impl InlineCaches {
     pub(super) fn miss_much(&mut self, instructions: u64) -> bool {
         let (since, before) = self.window;
         let executed = instructions.saturating_sub(since);
-        if executed < WINDOW || !self.below.have_thread() {
-            return false;
-        }
-        let missed = self.below.handed_over() - before;
+        let waiting = self.below.waiting().filter(|waiting| executed >= WINDOW && waiting.have_thread());
+        let Some(handed_over) = waiting.map(|waiting| waiting.handed_over()) else { return false };
+        let missed = handed_over - before;
         let much = missed.saturating_mul(1000) > executed.saturating_mul(MANY);
         if !much {
-            self.window = (instructions, self.below.handed_over());
+            self.window = (instructions, handed_over);
         }
         much
     }
 
     /// Makes the accesses to LL that wait, or has them made.
     pub(super) fn make(&mut self, counters: &mut Counters) {
-        self.below.make(&mut self.levels.ll, counters);
+        if let (Some(waiting), Some(ll)) = (self.below.waiting(), &mut self.levels.ll) {
+            waiting.make(ll, counters);
+        }
         self.undo.clear();
     }
 
     /// Makes all accesses to LL, with everything as it is then.
     pub(super) fn settle(&mut self, counters: &mut Counters) {
-        self.below.settle(&mut self.levels.ll, counters);
+        if let (Some(waiting), Some(ll)) = (self.below.waiting(), &mut self.levels.ll) {
+            waiting.settle(ll, counters);
+        }
         self.undo.clear();
+    }
+
+    /// Tells if something of the record of the block that runs has missed.
+    #[inline]
+    pub(super) fn record_missed(&self) -> bool {
+        match &self.below {
+            MissList::LastLevel(_) => false,
+            MissList::Records { list, at } => list.last().is_some_and(|miss| miss.at == *at),
+        }
+    }
+
+    /// Notes which record the block that runs has, by its index in the buffer.
+    #[inline]
+    pub(super) fn set_record(&mut self, record: usize) {
+        if let MissList::Records { at, .. } = &mut self.below {
+            *at = record as u32;
+        }
+    }
+
+    /// Tells if what misses goes to a consumer with the records.
+    #[inline]
+    pub(super) fn records_misses(&self) -> bool {
+        matches!(self.below, MissList::Records { .. })
+    }
+
+    /// Takes what the records in the first so many words of the buffer have missed, and goes on
+    /// with an empty list. What the others have missed is in that then, as they go on from the
+    /// first word.
+    pub(super) fn take_missed(&mut self, words: usize, mut empty: Vec<RecordMiss>) -> Vec<RecordMiss> {
+        let MissList::Records { list, .. } = &mut self.below else { return empty };
+        let rest = list.drain(list.partition_point(|miss| (miss.at as usize) < words)..);
+        empty.extend(rest.map(|miss| RecordMiss { at: miss.at - words as u32, ..miss }));
+        std::mem::replace(list, empty)
+    }
+
+    /// Forgets what the records from a word of the buffer on have missed.
+    pub(super) fn drop_missed(&mut self, from: usize) {
+        if let MissList::Records { list, .. } = &mut self.below {
+            list.truncate(list.partition_point(|miss| (miss.at as usize) < from));
+        }
     }
 
     /// Looks up a line of D1.
@@ -434,7 +462,7 @@ impl InlineCaches {
         let mut levels = self.shapes.levels();
         levels.fetch.replay(&saved.fetch);
         levels.data.replay(&saved.data);
-        levels.ll.hold(&saved.ll);
+        levels.ll.iter_mut().zip(&saved.ll).for_each(|(ll, saved)| ll.hold(saved));
         let latest = saved.fetch.len().max(saved.data.len()) as u32;
         self.clock = self.clock.max(latest + 1);
         levels
@@ -529,7 +557,11 @@ impl Kept {
 impl Levels {
     /// Their contents.
     fn save(&self) -> SavedCaches {
-        SavedCaches { fetch: self.fetch.order().into(), data: self.data.order().into(), ll: self.ll.held() }
+        SavedCaches {
+            fetch: self.fetch.order().into(),
+            data: self.data.order().into(),
+            ll: self.ll.as_ref().map(Cache::held),
+        }
     }
 }
 
@@ -539,10 +571,10 @@ mod tests {
 
     /// Accesses to so many lines in turn, each of them an access for so many instructions. Tells
     /// after how many windows another thread should simulate the caches, if ever.
-    fn windows(has_thread: bool, lines: u64, apart: u64) -> Option<u64> {
+    fn windows(owner: LlOwner, lines: u64, apart: u64) -> Option<u64> {
         let shape = |lines: u64| Geometry::new(lines * 64, 8, 64).expect("a shape");
         let hierarchy = Hierarchy::new(shape(16), shape(64), shape(1024));
-        let mut caches = InlineCaches::new(AccountId::FIRST, &hierarchy, has_thread);
+        let mut caches = InlineCaches::new(AccountId::FIRST, &hierarchy, owner);
         let mut counters = Counters::default();
         (1..=3).find(|window| {
             for now in 1..=WINDOW / apart {
@@ -558,9 +590,10 @@ mod tests {
 
     #[test]
     fn another_thread_is_asked_for_where_much_misses() {
-        assert_eq!(windows(true, 64, 16), None);
-        assert_eq!(windows(true, 128, 32), None);
-        assert_eq!(windows(true, 128, 16), Some(1));
-        assert_eq!(windows(false, 128, 16), None);
+        assert_eq!(windows(LlOwner::Thread, 64, 16), None);
+        assert_eq!(windows(LlOwner::Thread, 128, 32), None);
+        assert_eq!(windows(LlOwner::Thread, 128, 16), Some(1));
+        assert_eq!(windows(LlOwner::Recorder, 128, 16), None);
+        assert_eq!(windows(LlOwner::Consumer, 128, 16), None);
     }
 }

@@ -1,7 +1,8 @@
 //! Accesses that missed I1 or D1, where generated code drives these. Nothing but LL and the counts
 //! of misses depends on what they find in LL, so a thread of its own makes them, if the host has a
-//! CPU for it, while the program goes on.
+//! CPU for it, while the program goes on. With a trace they go to the consumer with their records.
 
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -14,10 +15,66 @@ use crate::sim::Cache;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) address: u64,
-    /// Index of its [`Missed`].
+    /// Index of its [`Missed`]; of a record's, its [`Origin`].
     pub(super) counter: u32,
     /// Bytes accessed.
     pub(super) size: u32,
+}
+
+/// Part of a record that has missed the first level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The fetch of an instruction, by its index in the plan.
+    Fetch(u16),
+    /// A data event, by its index.
+    Data(u16),
+}
+
+impl Origin {
+    /// The origin as a number.
+    pub(super) fn pack(self) -> u32 {
+        match self {
+            Origin::Fetch(insn) => u32::from(insn) << 1,
+            Origin::Data(event) => u32::from(event) << 1 | 1,
+        }
+    }
+
+    fn of(packed: u32) -> Origin {
+        let index = (packed >> 1) as u16;
+        if packed & 1 == 0 { Origin::Fetch(index) } else { Origin::Data(index) }
+    }
+}
+
+/// Access of a record that missed the first level.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordMiss {
+    /// Index of the record's header in its buffer.
+    pub(super) at: u32,
+    pub(super) access: Access,
+}
+
+impl RecordMiss {
+    /// The part of the record that has missed.
+    pub(super) fn origin(&self) -> Origin {
+        Origin::of(self.access.counter)
+    }
+}
+
+/// Accesses of some of a buffer's records that missed the first level, in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MissesOf<'b> {
+    pub(super) list: &'b [RecordMiss],
+    /// Index in the buffer of the first word of these records.
+    pub(super) first: usize,
+}
+
+impl<'b> MissesOf<'b> {
+    /// Those of the records in a range of words, of all of a buffer's.
+    pub(super) fn within(all: &'b [RecordMiss], words: Range<usize>) -> MissesOf<'b> {
+        let place = |word: usize| all.partition_point(|miss| (miss.at as usize) < word);
+        let list = all.get(place(words.start)..place(words.end)).unwrap_or_default();
+        MissesOf { list, first: words.start }
+    }
 }
 
 /// Misses of an instruction's fetch or of a data event.
@@ -67,6 +124,71 @@ struct Helper {
     lists: Vec<Vec<Access>>,
     /// The cache to leave in the place of LL while it has that.
     instead: Option<Cache>,
+}
+
+/// Owner of LL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LlOwner {
+    /// The recorder, on the thread that runs the program.
+    Recorder,
+    /// A thread of its own.
+    Thread,
+    /// The consumer of the trace.
+    Consumer,
+}
+
+/// Accesses that missed the first level, by where they go.
+#[derive(Debug)]
+pub(super) enum MissList {
+    /// They are made, or handed over to be.
+    LastLevel(Waiting),
+    /// They go to the consumer, with the buffer that is being filled; the block that runs has its
+    /// record at an index.
+    Records { list: Vec<RecordMiss>, at: u32 },
+}
+
+impl MissList {
+    /// No accesses. `instead` makes a cache to leave in the place of LL while a thread has it.
+    pub(super) fn new(owner: LlOwner, instead: impl FnOnce() -> Cache) -> MissList {
+        match owner {
+            LlOwner::Recorder => MissList::LastLevel(Waiting::new(None)),
+            LlOwner::Thread => MissList::LastLevel(Waiting::new(Some(instead()))),
+            LlOwner::Consumer => MissList::Records { list: Vec::new(), at: 0 },
+        }
+    }
+
+    /// Adds an access.
+    #[inline]
+    pub(super) fn push(&mut self, access: Access) {
+        match self {
+            MissList::LastLevel(waiting) => waiting.push(access),
+            MissList::Records { list, at } => list.push(RecordMiss { at: *at, access }),
+        }
+    }
+
+    /// Takes the last access back, which has not been handed over.
+    pub(super) fn pop(&mut self) {
+        match self {
+            MissList::LastLevel(waiting) => waiting.pop(),
+            MissList::Records { list, .. } => drop(list.pop()),
+        }
+    }
+
+    /// Forgets all accesses that have not been handed over.
+    pub(super) fn clear(&mut self) {
+        match self {
+            MissList::LastLevel(waiting) => waiting.clear(),
+            MissList::Records { list, .. } => list.clear(),
+        }
+    }
+
+    /// Those that are made here, if they are.
+    pub(super) fn waiting(&mut self) -> Option<&mut Waiting> {
+        match self {
+            MissList::LastLevel(waiting) => Some(waiting),
+            MissList::Records { .. } => None,
+        }
+    }
 }
 
 /// Accesses that wait, in order.

@@ -27,6 +27,7 @@ pub(crate) mod predictors;
 pub(crate) mod private_code;
 pub(crate) mod record;
 pub(crate) mod recorder;
+mod saved_caches;
 mod sparse;
 pub(crate) mod successors;
 mod superblock_filter;

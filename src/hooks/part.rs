@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::hooks::counts::{Counted, Kind, Misses, Repeated};
 use crate::hooks::executions::Count;
-use crate::hooks::inline_caches::SavedCaches;
 use crate::hooks::last_level::{Below, LastLevel};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
+use crate::hooks::saved_caches::SavedCaches;
 use crate::hooks::sparse::Sparse;
 use crate::sim::{Cache, Geometry, Held, Hierarchy, Line};
 
@@ -74,11 +74,22 @@ impl Block {
     }
 }
 
+/// Levels of caches that are driven elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ToldLevels {
+    #[default]
+    None,
+    /// I1 and D1: it is told what has missed these.
+    First,
+    /// All of them.
+    All,
+}
+
 /// Simulators that are driven elsewhere, so that their misses are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     /// The caches.
-    pub(crate) caches: bool,
+    pub(crate) levels: ToldLevels,
     /// The branch predictors.
     pub(crate) branches: bool,
 }
@@ -100,6 +111,8 @@ pub(super) struct Part {
     pub(super) predictors: Predictors,
     /// Blocks by the account's numbers of plans.
     pub(super) blocks: Vec<Block>,
+    /// Executions of blocks that were counted without a look at them.
+    pub(super) executed: Vec<u64>,
     pub(super) rest: Rest,
     /// The block whose branch the next record decides.
     pub(super) previous: Option<usize>,
@@ -221,6 +234,7 @@ impl Part {
             caches,
             predictors,
             blocks: Vec::new(),
+            executed: Vec::new(),
             rest,
             previous: None,
             uncounted: Vec::new(),
@@ -288,6 +302,7 @@ impl Part {
             rest.mispredicted.grow(rest.index.insns.len());
         }
         self.blocks.push(block);
+        self.executed.push(0);
     }
 
     /// Leaves the plan that was added last out of the counts.
@@ -351,8 +366,13 @@ impl Part {
 
     /// Takes one execution of the plan with this number back.
     pub(super) fn take_execution_back(&mut self, number: usize) {
-        if let Some(block) = self.blocks.get(number) {
-            block.executed.update(|executed| executed.saturating_sub(1));
+        match self.executed.get_mut(number) {
+            Some(executed) if *executed > 0 => *executed -= 1,
+            _ => {
+                if let Some(block) = self.blocks.get(number) {
+                    block.executed.update(|executed| executed.saturating_sub(1));
+                }
+            }
         }
     }
 
@@ -370,7 +390,12 @@ impl Part {
     pub(super) fn counted(&self) -> Counted {
         let by_block = |count: fn(&Block) -> u64| self.blocks.iter().map(count).collect();
         let mut counted = Counted {
-            executed: by_block(|block| block.executed.get()),
+            executed: self
+                .blocks
+                .iter()
+                .zip(&self.executed)
+                .map(|(its, more)| its.executed.get() + more)
+                .collect(),
             ended: if self.simulated.branches {
                 by_block(|block| block.mispredicted.get())
             } else {
@@ -412,6 +437,7 @@ impl Part {
             block.executed.set(executed);
             block.mispredicted.set(ended);
         }
+        self.executed.fill(0);
         self.rest.misses.set(&counted.misses);
         self.rest.mispredicted.set(&counted.mispredicted);
         self.rest.index.set_repeated(&counted.repeated);
@@ -421,7 +447,7 @@ impl Part {
     pub(super) fn held(&self) -> HeldPart {
         let Simulated { caches, branches, told } = self.simulated;
         HeldPart {
-            caches: (caches && !told.caches).then(|| Box::new(self.caches.held())),
+            caches: (caches && told.levels != ToldLevels::All).then(|| Box::new(self.caches.held())),
             predictors: (branches && !told.branches).then(|| Box::new(self.predictors.clone())),
             compared: self.rest.compared,
             // Where branches are predicted elsewhere, none waits.
@@ -453,9 +479,9 @@ impl Part {
         self.simulated.caches
     }
 
-    /// The caches, if this part simulates them.
+    /// The caches, if this part simulates them or LL.
     pub(super) fn simulated_caches(&self) -> Option<&Hierarchy> {
-        (self.simulated.caches && !self.simulated.told.caches).then_some(&self.caches)
+        (self.simulated.caches && self.simulated.told.levels != ToldLevels::All).then_some(&self.caches)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Format of the trace. A record stands for one execution of a block: a header word, then one word
-//! for each slot of the block's plan, in general the address of an access. The header's last byte
-//! is for mispredictions ([`Mispredicted`]).
+//! for each slot of the block's plan, in general the address of an access. The header's last bits
+//! are for what generated code notes: a miss, and mispredictions ([`Mispredicted`]).
 
 /// Words in a buffer before it is handed over, without the room for one more record.
 pub(crate) const BUFFER_WORDS: usize = 1 << 16;
@@ -14,6 +14,14 @@ pub(crate) const MAX_BLOCK: u64 = 512;
 /// Index of a plan in its table; names the plan in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PlanId(pub u32);
+
+/// The block that runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running {
+    pub(crate) plan: PlanId,
+    /// Index of its record in the buffer, if there is a trace.
+    pub(crate) at: usize,
+}
 
 /// Parts of a header word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +37,20 @@ pub(super) struct Header {
 /// Bits of a header word.
 const SLOTS: u32 = 32;
 const INSTRUCTIONS: u32 = 45;
+pub(crate) const NOTED: u32 = 55;
 const MISPREDICTED: u32 = 56;
 
 const _: () = assert!(MAX_RECORD <= 1 << (INSTRUCTIONS - SLOTS));
-const _: () = assert!(MAX_BLOCK < 1 << (MISPREDICTED - INSTRUCTIONS));
+const _: () = assert!(MAX_BLOCK < 1 << (NOTED - INSTRUCTIONS));
+
+/// Bit of a header word that says that generated code has noted a miss of the record's.
+pub(super) const MISSED: u64 = 1 << NOTED;
+
+/// Tests whether something is noted in a header word: a miss or a misprediction.
+#[inline(always)]
+pub(super) fn is_noted(word: u64) -> bool {
+    word >> NOTED != 0
+}
 
 /// Byte of a header word with the mispredictions of its record.
 pub(crate) const MISPREDICTED_BYTE: usize = MISPREDICTED as usize / 8;
@@ -50,7 +68,7 @@ impl Header {
         Header {
             plan: PlanId(word as u32),
             slots: (word >> SLOTS) as usize & ((1 << (INSTRUCTIONS - SLOTS)) - 1),
-            instructions: word >> INSTRUCTIONS & ((1 << (MISPREDICTED - INSTRUCTIONS)) - 1),
+            instructions: word >> INSTRUCTIONS & ((1 << (NOTED - INSTRUCTIONS)) - 1),
         }
     }
 
@@ -103,6 +121,11 @@ impl Mispredicted {
     pub(super) fn keep_inside(self, word: u64, branches: usize) -> u64 {
         self.inside().filter(|index| *index < branches).fold(word, Mispredicted::with_inside)
     }
+}
+
+/// The plan of a header word.
+pub(crate) fn plan_of(word: u64) -> PlanId {
+    Header::of(word).plan
 }
 
 /// Replaces the plan in a header word. The new plan has as many slots, and the record still stands

@@ -10,6 +10,7 @@ mod turns;
 
 use std::ops::Range;
 
+use crate::hooks::buffer::Handed;
 use crate::hooks::callgraph::facts::Between;
 use crate::hooks::consumer::Consumer;
 use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
@@ -18,7 +19,7 @@ use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
 use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable, PlannedEvent};
 use crate::hooks::private_code::CodeInNoFile;
-use crate::hooks::record::{BUFFER_WORDS, Header, Mispredicted, PlanId, instructions};
+use crate::hooks::record::{BUFFER_WORDS, Header, MISSED, Mispredicted, PlanId, Running, instructions};
 use crate::hooks::recorder::tasks::Tasks;
 use crate::hooks::successors::Successors;
 use crate::hooks::superblock_filter::SuperblockFilter;
@@ -195,15 +196,17 @@ impl Recorder {
         self.await_branch(prefix);
         let Some(plan) = self.plans.get(prefix) else { return };
         let events = plan.events.len();
+        self.take_accesses_back(events);
+        let Some(plan) = self.plans.get(prefix) else { return };
         if let Some(executions) = self.executions.as_mut().filter(|_| !self.traces) {
             let Some(whole) = executions.last else { return };
             executions.shorten(whole, prefix);
-            self.take_accesses_back(events);
             self.tasks.unrecorded -= self.instructions_of(whole) - self.instructions_of(prefix);
             return;
         }
         let mispredicted = Mispredicted::of(self.words[at]);
         let header = mispredicted.keep_inside(plan.header(prefix), plan.inside.len());
+        let header = header | self.words[at] & MISSED;
         let slots = usize::from(plan.slots);
         if self.walked > at {
             self.counted -= Header::of(self.words[at]).instructions;
@@ -222,8 +225,9 @@ impl Recorder {
         let PlannedEvent { slot, size, .. } = events[index];
         if !self.counts_executions() {
             self.words[at + 1 + usize::from(slot)] = addr;
-        } else if let Some(clock) = self.inline_caches().map(|caches| caches.clock()) {
-            self.accessed((id, index as u16), (addr, size), clock, true);
+        }
+        if let Some(clock) = self.inline_caches().map(|caches| caches.clock()) {
+            self.accessed(Running { plan: id, at }, index as u16, (addr, size), (clock, true));
         }
     }
 
@@ -309,8 +313,11 @@ impl Recorder {
         empty[..kept.len()].copy_from_slice(kept);
         self.len = kept.len();
         let not_drained = instructions(kept);
-        let full = std::mem::replace(&mut self.words, empty);
-        self.link.send(full, drained, self.plans.take_new(), Vec::new());
+        let words = std::mem::replace(&mut self.words, empty);
+        let empty = self.link.list();
+        let missed = self.inline_caches().map_or_else(Vec::new, |caches| caches.take_missed(drained, empty));
+        let plans = self.plans.take_new();
+        self.link.send(Handed { words, len: drained, plans, missed, ..Handed::default() });
         if let Some(handed_over) = self.handed_over {
             self.unasked += 1;
             self.handed_over = (self.unasked <= COUNTED_AHEAD).then_some(handed_over + counted - not_drained);
@@ -347,6 +354,10 @@ impl Recorder {
             self.walked = self.filtered;
         }
         self.len = self.filtered;
+        let len = self.len;
+        if let Some(caches) = self.inline_caches() {
+            caches.drop_missed(len);
+        }
     }
 
     /// Appends an instruction to the consumers behind what has passed the filter.
@@ -433,8 +444,8 @@ impl Recorder {
     fn send_plans(&mut self) {
         let plans = self.plans.take_new();
         if !plans.is_empty() {
-            let empty = self.link.buffer();
-            self.link.send(empty, 0, plans, Vec::new());
+            let words = self.link.buffer();
+            self.link.send(Handed { words, plans, ..Handed::default() });
         }
     }
 
@@ -510,8 +521,8 @@ impl Recorder {
         self.hand_over(Drain::All);
         let rest = self.undecided();
         if let Some(words) = (!rest.is_empty()).then(|| rest.into_boxed_slice()) {
-            let len = words.len();
-            self.link.send(words, len, self.plans.take_new(), Vec::new());
+            let (len, plans) = (words.len(), self.plans.take_new());
+            self.link.send(Handed { words, len, plans, ..Handed::default() });
         }
         self.link.finish()
     }

@@ -7,14 +7,15 @@
 //! decides a branch.
 
 use crate::hooks::counts::{Kind, Misses};
-use crate::hooks::deferred::{Deferral, Deferred, Lent};
+use crate::hooks::deferred::{Deferred, Lent, Reading};
 use crate::hooks::last_level::{self, Below, TOGETHER};
 use crate::hooks::lookout::Miss;
+use crate::hooks::misses_below::{MissesOf, Origin, RecordMiss};
 use crate::hooks::numbering::{self, Ids, Numbering, Numbers};
-use crate::hooks::part::{Block, NEAR, Part, Rest, Simulated};
+use crate::hooks::part::{Block, NEAR, Part, Rest, Simulated, ToldLevels};
 use crate::hooks::plan_index::{Data, Ends, Entry, PlanIndex};
 use crate::hooks::predictors::Predictors;
-use crate::hooks::record::{Header, Mispredicted};
+use crate::hooks::record::{Header, MISSED, Mispredicted};
 use crate::sim::{Cache, Hierarchy};
 use crate::x86::cost::Repeat;
 
@@ -37,17 +38,19 @@ const PUT_OFF: usize = 4096;
 
 impl Part {
     /// Walks records to the first whose plan has no number. Returns the number of their
-    /// instructions and the words that are left. Accesses to LL may be put off by `deferral`; LL
-    /// and the counts of misses are not here then until [`Self::recall`].
+    /// instructions and the words that are left. Accesses to LL may be put off; LL and the counts
+    /// of misses are not here then until [`Self::recall`].
     pub(super) fn walk<'w>(
         &mut self,
         words: &'w [u64],
         numbering: &Numbering,
-        deferral: Option<Deferral>,
+        reading: Option<Reading>,
     ) -> (u64, &'w [u64]) {
+        let deferred = reading.and_then(|reading| reading.deferred);
+        let how = (MissesOf::default(), deferred);
         match numbering.numbers() {
-            None => self.walk_numbered::<false>(words, Ids, deferral),
-            Some(own) => self.walk_numbered::<false>(words, own, deferral),
+            None => self.walk_numbered::<false>(words, Ids, how),
+            Some(own) => self.walk_numbered::<false>(words, own, how),
         }
     }
 
@@ -61,9 +64,58 @@ impl Part {
         }
     }
 
-    /// Walks records as those of the plans with these numbers, and logs their misses.
-    pub(super) fn walk_logging(&mut self, words: &[u64], numbers: &[u32]) {
-        self.walk_numbered::<true>(words, numbering::Found(numbers.iter()), None);
+    /// Walks records as those of the plans with these numbers, and logs their misses. Where the
+    /// first level is driven elsewhere, they have `missed` that.
+    pub(super) fn walk_logging(&mut self, words: &[u64], numbers: &[u32], missed: MissesOf) {
+        self.walk_numbered::<true>(words, numbering::Found(numbers.iter()), (missed, None));
+    }
+
+    /// Tells if it simulates neither branches nor the first level of caches, so that all that a
+    /// record tells, but for what is noted in it, is that its block was executed.
+    pub(super) fn counts_only(&self) -> bool {
+        let Simulated { caches, branches, told } = self.simulated;
+        !(caches && told.levels == ToldLevels::None || branches && !told.branches)
+    }
+
+    /// Counts records of blocks as [`Self::walk_logging`] does where it simulates neither branches
+    /// nor the first level. Those that something is `noted` in are in these words, up to the end of
+    /// the buffer.
+    pub(super) fn count_logging(
+        &mut self,
+        words: &[u64],
+        blocks: &[u32],
+        noted: &[[u32; 2]],
+        missed: MissesOf,
+    ) {
+        for &block in blocks {
+            if let Some(executed) = self.executed.get_mut(block as usize) {
+                *executed += 1;
+            }
+        }
+        let mut left_over = missed.list;
+        for &[record, left] in noted {
+            let at = words.len().wrapping_sub(left as usize);
+            let Some((&word, tail)) = words.get(at..).and_then(<[u64]>::split_first) else { continue };
+            let Some(&id) = blocks.get((record as usize).wrapping_sub(1)) else { continue };
+            let Some(block) = self.blocks.get(id as usize) else { continue };
+            let (header, mispredicted) = (Header::of(word), Mispredicted::of(word));
+            let slots = tail.get(..header.slots).unwrap_or_default();
+            self.rest.log.record = record;
+            if mispredicted != Mispredicted::default() {
+                self.rest.note_mispredicted(id as usize, block, mispredicted);
+            }
+            if !block.plain
+                && !slots.is_empty()
+                && let Some(entry) = self.rest.index.entries.get_mut(id as usize)
+            {
+                entry.repeat(slots);
+            }
+            if word & MISSED != 0 {
+                let found = [Found { block, id, mispredicted, slots }];
+                left_over = self.rest.list_missed(&found, (missed.first + at, record - 1), left_over);
+            }
+        }
+        self.rest.access_below(&mut self.caches.ll);
     }
 
     /// Decides the branch that waits for the next record, which begins at `pc`, and logs its
@@ -86,18 +138,18 @@ impl Part {
         &mut self,
         words: &'w [u64],
         numbers: impl Numbers,
-        deferral: Option<Deferral>,
+        how: (MissesOf, Option<&Deferred>),
     ) -> (u64, &'w [u64]) {
         let Simulated { caches, branches, told } = self.simulated;
-        let (caches, branches) = (caches && !told.caches, branches && !told.branches);
+        let (caches, branches) = (caches && told.levels == ToldLevels::None, branches && !told.branches);
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
-            (true, true, 6) => self.walk_with(words, numbers, deferral, simulate::<true, true, 6, LOG>),
-            (true, true, _) => self.walk_with(words, numbers, deferral, simulate::<true, true, 0, LOG>),
-            (true, false, 6) => self.walk_with(words, numbers, deferral, simulate::<true, false, 6, LOG>),
-            (true, false, _) => self.walk_with(words, numbers, deferral, simulate::<true, false, 0, LOG>),
-            (false, true, _) => self.walk_with(words, numbers, deferral, simulate::<false, true, 0, LOG>),
-            (false, false, _) => self.walk_with(words, numbers, deferral, simulate::<false, false, 0, LOG>),
+            (true, true, 6) => self.walk_with(words, numbers, how, simulate::<true, true, 6, LOG>),
+            (true, true, _) => self.walk_with(words, numbers, how, simulate::<true, true, 0, LOG>),
+            (true, false, 6) => self.walk_with(words, numbers, how, simulate::<true, false, 6, LOG>),
+            (true, false, _) => self.walk_with(words, numbers, how, simulate::<true, false, 0, LOG>),
+            (false, true, _) => self.walk_with(words, numbers, how, simulate::<false, true, 0, LOG>),
+            (false, false, _) => self.walk_with(words, numbers, how, simulate::<false, false, 0, LOG>),
         }
     }
 
@@ -106,7 +158,7 @@ impl Part {
         &mut self,
         mut words: &'w [u64],
         mut numbers: impl Numbers,
-        deferral: Option<Deferral>,
+        (missed, deferred): (MissesOf, Option<&Deferred>),
         simulate: impl for<'b> Fn(
             &[Found<'b>],
             &'b Block,
@@ -121,19 +173,26 @@ impl Part {
         let mispredicted = Mispredicted::default();
         let mut batch = [Found { block: &nothing, id: 0, mispredicted, slots: &[] }; BATCH];
         let mut instructions = 0;
+        let (mut missed, first) = (missed.list, missed.first);
+        let end = first + words.len();
         loop {
+            let at = end - words.len();
             let (found, count, next) = look_up(words, blocks, &mut numbers, &mut batch);
             (words, instructions) = (next, instructions + count);
+            let record = rest.log.record;
             before = simulate(found, before, caches, predictors, rest);
+            if missed.first().is_some_and(|miss| (miss.at as usize) < end - words.len()) {
+                missed = rest.list_missed(found, (at, record), missed);
+            }
             if let Some(last) = found.last() {
                 *previous = Some(last.id as usize);
             }
-            match deferral {
-                Some(deferral) if rest.below.len() >= PUT_OFF => {
+            match deferred {
+                Some(deferred) if rest.below.len() >= PUT_OFF => {
                     if !rest.lent {
-                        deferral.to.lend(Lent::LastLevel(rest.lend(&mut caches.ll)));
+                        deferred.lend(Lent::LastLevel(rest.lend(&mut caches.ll)));
                     }
-                    deferral.to.put_off_below(&mut rest.below);
+                    deferred.put_off_below(&mut rest.below);
                 }
                 None if rest.below.len() >= TOGETHER => rest.access_below(&mut caches.ll),
                 _ => {}
@@ -265,12 +324,8 @@ fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32, cons
         }
         if LOG {
             rest.log.record += 1;
-            if BRANCHES || mispredicted.is_usual() {
-                let missed = !BRANCHES && mispredicted.at_end() != 0;
-                block.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
-                rest.log.mispredicted::<LOG>(block.ends, missed);
-            } else {
-                rest.mispredicted(id, block, mispredicted);
+            if !BRANCHES {
+                rest.note_mispredicted(id, block, mispredicted);
             }
         }
         if !block.plain {
@@ -302,6 +357,17 @@ fn simulate<'b, const CACHES: bool, const BRANCHES: bool, const SHIFT: u32, cons
 }
 
 impl Rest {
+    /// Counts and logs the mispredictions that are noted in a record.
+    #[inline(always)]
+    fn note_mispredicted(&mut self, id: usize, block: &Block, mispredicted: Mispredicted) {
+        if !mispredicted.is_usual() {
+            return self.mispredicted(id, block, mispredicted);
+        }
+        let missed = mispredicted.at_end() != 0;
+        block.mispredicted.update(|mispredicted| mispredicted + u64::from(missed));
+        self.log.mispredicted::<true>(block.ends, missed);
+    }
+
     /// Counts and logs the mispredictions of a record that has others than one at its end.
     #[cold]
     fn mispredicted(&mut self, id: usize, block: &Block, mispredicted: Mispredicted) {
@@ -388,6 +454,39 @@ impl Rest {
         let kind = if write { Kind::Store } else { Kind::Load };
         let record = self.log.record;
         self.below.push(Below { address, insn, record, size, kind });
+    }
+
+    /// Lists what records have missed of the first level that is driven elsewhere. They begin `at`
+    /// a word of the buffer, and are logged behind `record`. Returns what later records have
+    /// missed.
+    #[inline(never)]
+    fn list_missed<'m>(
+        &mut self,
+        found: &[Found],
+        (mut at, record): (usize, u32),
+        mut missed: &'m [RecordMiss],
+    ) -> &'m [RecordMiss] {
+        for (found, record) in found.iter().zip(record + 1..) {
+            while let Some((miss, later)) = missed.split_first().filter(|(miss, _)| miss.at as usize <= at) {
+                missed = later;
+                if (miss.at as usize) < at {
+                    continue;
+                }
+                let PlanIndex { entries, data, .. } = &self.index;
+                let Some(entry) = entries.get(found.id as usize) else { continue };
+                let (insn, kind) = match miss.origin() {
+                    Origin::Fetch(insn) => (entry.first_insn + u32::from(insn), Kind::Fetch),
+                    Origin::Data(event) => match data.get(entry.first_event as usize + usize::from(event)) {
+                        Some(data) => (data.insn, if data.write { Kind::Store } else { Kind::Load }),
+                        None => continue,
+                    },
+                };
+                let (address, size) = (miss.access.address, miss.access.size as u16);
+                self.below.push(Below { address, insn, record, size, kind });
+            }
+            at += 1 + found.slots.len();
+        }
+        missed
     }
 
     /// Accesses LL for all that missed the first level, and counts their misses.

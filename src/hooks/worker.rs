@@ -6,12 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::hooks::buffer::{Back, Full};
+use crate::hooks::buffer::{Back, Full, Handed};
 use crate::hooks::consumer::Consumer;
-use crate::hooks::control::AccountId;
 use crate::hooks::deferred::Deferred;
-use crate::hooks::executions::Tally;
-use crate::hooks::plan::Plan;
+use crate::hooks::misses_below::RecordMiss;
 use crate::hooks::record::{BUFFER_WORDS, MAX_RECORD, instructions};
 
 /// Buffers in circulation. More would use memory and gain no speed.
@@ -38,7 +36,25 @@ pub(crate) struct Link {
     end: End,
     /// Instructions in the buffers that came back.
     instructions: u64,
-    free: Vec<Box<[u64]>>,
+    free: Free,
+}
+
+/// Buffers and lists that have come back, to be used again.
+#[derive(Default)]
+struct Free {
+    words: Vec<Box<[u64]>>,
+    missed: Vec<Vec<RecordMiss>>,
+}
+
+impl Free {
+    /// Keeps what nobody reads any more.
+    fn keep(&mut self, Handed { words, mut missed, .. }: Handed) {
+        self.words.push(words);
+        if missed.capacity() > 0 {
+            missed.clear();
+            self.missed.push(missed);
+        }
+    }
 }
 
 enum End {
@@ -57,7 +73,7 @@ enum End {
 /// Waits for a buffer to come back, with the number of its instructions, and does some of what the
 /// consumers have put off meanwhile. `None` if a consumer has panicked, which is reported when it
 /// is joined.
-fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<(Box<[u64]>, u64)> {
+fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<(Handed, u64)> {
     loop {
         let message = back.try_recv().ok().or_else(|| {
             let deferred = workers.iter().filter_map(|worker| worker.deferred.as_ref());
@@ -65,7 +81,7 @@ fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<(Box<[u64]>, u64
             if helped { None } else { back.recv_timeout(PATIENCE).ok() }
         });
         match message {
-            Some(Back::Empty(words, instructions)) => return Some((words, instructions)),
+            Some(Back::Empty(handed, instructions)) => return Some((handed, instructions)),
             Some(Back::Behind) => {}
             None if workers.iter().any(|worker| worker.thread.is_finished()) => return None,
             None => {}
@@ -75,11 +91,11 @@ fn receive(workers: &[Worker], back: &Receiver<Back>) -> Option<(Box<[u64]>, u64
 
 /// Takes the other buffers that have come back, and where consumers have put something off, does it
 /// until several have, since simulators are slow after they have changed threads.
-fn receive_more(workers: &[Worker], back: &Receiver<Back>) -> Vec<(Box<[u64]>, u64)> {
+fn receive_more(workers: &[Worker], back: &Receiver<Back>) -> Vec<(Handed, u64)> {
     let mut more = Vec::new();
     loop {
         match back.try_recv() {
-            Ok(Back::Empty(words, instructions)) => more.push((words, instructions)),
+            Ok(Back::Empty(handed, instructions)) => more.push((handed, instructions)),
             Ok(Back::Behind) => {}
             Err(_) => {
                 let mut deferred = workers.iter().filter_map(|worker| worker.deferred.as_ref());
@@ -135,7 +151,7 @@ fn lock(consumer: &Mutex<Consumer>) -> MutexGuard<'_, Consumer> {
 impl Link {
     /// Runs the consumers on the caller's thread.
     pub(crate) fn inline(consumers: Vec<Consumer>) -> Link {
-        Link { end: End::Inline(consumers), instructions: 0, free: Vec::new() }
+        Link { end: End::Inline(consumers), instructions: 0, free: Free::default() }
     }
 
     /// Runs each consumer on its own thread, or all on the caller's if a thread cannot be started.
@@ -164,7 +180,7 @@ impl Link {
             }
         }
         let end = End::Threads { workers, back, home, out: 0, made: 0 };
-        Link { end, instructions: 0, free: Vec::new() }
+        Link { end, instructions: 0, free: Free::default() }
     }
 
     /// Runs consumers that run on the caller's thread on their own from here on, if these can be
@@ -177,7 +193,7 @@ impl Link {
 
     /// Takes an empty buffer. Waits for one to come back if all are in circulation.
     pub(crate) fn buffer(&mut self) -> Box<[u64]> {
-        if let Some(words) = self.free.pop() {
+        if let Some(words) = self.free.words.pop() {
             return words;
         }
         match &mut self.end {
@@ -188,32 +204,30 @@ impl Link {
                 }
                 let deferred = || workers.iter().filter_map(|worker| worker.deferred.as_ref());
                 deferred().for_each(|deferred| deferred.set_waits(true));
-                for (words, instructions) in
+                for (handed, instructions) in
                     receive(workers, back).into_iter().chain(receive_more(workers, back))
                 {
                     *out -= 1;
                     self.instructions += instructions;
-                    self.free.push(words);
+                    self.free.keep(handed);
                 }
                 deferred().for_each(|deferred| deferred.set_waits(false));
-                self.free.pop().unwrap_or_else(new_buffer)
+                self.free.words.pop().unwrap_or_else(new_buffer)
             }
             End::Inline(_) => new_buffer(),
         }
     }
 
-    /// Hands over the first `len` words of a buffer, the plans that are new, and what generated
-    /// code has counted itself.
-    pub(super) fn send(
-        &mut self,
-        words: Box<[u64]>,
-        len: usize,
-        plans: Vec<Arc<Plan>>,
-        tallies: Vec<(AccountId, Tally)>,
-    ) {
+    /// An empty list for what misses the first level.
+    pub(super) fn list(&mut self) -> Vec<RecordMiss> {
+        self.free.missed.pop().unwrap_or_default()
+    }
+
+    /// Hands a buffer over.
+    pub(super) fn send(&mut self, handed: Handed) {
         match &mut self.end {
             End::Threads { workers, home, out, .. } => {
-                let full = Arc::new(Full::new(words, len, plans, tallies, home.clone()));
+                let full = Arc::new(Full::new(handed, Some(home.clone())));
                 *out += 1;
                 for worker in workers {
                     // Fails if the consumer has panicked, which is reported when it is joined.
@@ -221,12 +235,13 @@ impl Link {
                 }
             }
             End::Inline(consumers) => {
+                let full = Arc::new(Full::new(handed, None));
                 for consumer in consumers {
-                    consumer.consume(&words[..len], &plans);
-                    tallies.iter().for_each(|(account, tally)| consumer.add_executions(*account, tally));
+                    consumer.consume_buffer(&full, None);
                 }
-                self.instructions += instructions(&words[..len]);
-                self.free.push(words);
+                self.instructions += instructions(full.records());
+                let handed = Arc::into_inner(full).map(|mut full| std::mem::take(&mut full.handed));
+                handed.into_iter().for_each(|handed| self.free.keep(handed));
             }
         }
     }
@@ -248,10 +263,10 @@ impl Link {
     pub(crate) fn instructions(&mut self) -> u64 {
         if let End::Threads { workers, back, out, .. } = &mut self.end {
             while *out > 0 {
-                let Some((words, instructions)) = receive(workers, back) else { break };
+                let Some((handed, instructions)) = receive(workers, back) else { break };
                 *out -= 1;
                 self.instructions += instructions;
-                self.free.push(words);
+                self.free.keep(handed);
             }
         }
         self.instructions

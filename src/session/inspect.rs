@@ -170,10 +170,10 @@ impl Session {
 
     /// The caches as they are, if they are simulated.
     pub fn caches(&mut self) -> Option<Hierarchy> {
-        let mut caches = self.machine.recorder().current_caches();
+        let mut caches = None;
         self.machine
             .visit_consumers(|consumer| caches = caches.take().or_else(|| consumer.caches().cloned()));
-        caches
+        self.machine.recorder().current_caches(caches)
     }
 
     /// Looks out for these targets, and for no others, from here on. [`Session::restore`] ends it.

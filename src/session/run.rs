@@ -320,8 +320,7 @@ fn new_machine(config: &Config, memory: u64) -> Result<Machine, StartError> {
     let predictors = counting.branch_sim.then(Predictors::default);
     let cpus = cpus(counting.cpus);
     let inline = inline(counting, caches.as_ref(), cpus);
-    let told = inline.unwrap_or_default();
-    let told = Told { caches: told.caches, branches: told.predicts };
+    let told = inline.map_or_else(Told::default, Inline::tells);
     // What is left of the simulation is for one thread, or for none.
     let cpus = if told == Told::default() { cpus } else { 1 };
     let shapes = caches.clone();

@@ -43,12 +43,13 @@ unsafe fn accessed(env: *mut u8, addr: u64, tap: Tap, page: &Entry) {
     // SAFETY: the caller's; the word is what `CLOCK` says.
     let (vcpu, clock) = unsafe { (current(), *env.offset(CLOCK).cast::<u32>()) };
     let Some(vcpu) = vcpu else { return };
-    let Some(plan) = vcpu.trace.running() else { return };
+    let Some(running) = vcpu.trace.running() else { return };
     // What modifies may have loaded from where it cannot store to; the rest of what is accessed in
     // parts may be in a page that is not there.
     let crosses = addr % PAGE_SIZE + u64::from(tap.size) > PAGE_SIZE;
     let undoable = !tap.finds || tap.modifies || crosses;
-    let accessed = vcpu.trace.recorder().accessed((plan, tap.index), (addr, tap.size), clock, undoable);
+    let how = (clock, undoable);
+    let accessed = vcpu.trace.recorder().accessed(running, tap.index, (addr, tap.size), how);
     let Some(LineEntry { first, line }) = accessed else { return };
     let start = addr / PAGE_SIZE * PAGE_SIZE;
     let address = |of: u64| if of == start { first } else { DataLine::NOWHERE };

@@ -10,7 +10,7 @@ use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::emu::unicorn::wrapped::replace;
 use crate::hooks::inline_caches::FetchedLine;
 use crate::hooks::plan::PlannedEvent;
-use crate::hooks::record::PlanId;
+use crate::hooks::record::{PlanId, Running};
 
 replace! {
     fn helper_bndstx32(env: *mut u8, plan: u64, what: u64, word: u64, second: u64) {
@@ -61,6 +61,7 @@ impl Vcpu {
     fn told(&mut self, plan: PlanId, what: u64, (word, second): (u64, u64), clock: u32) {
         let outcome = self.outcome != 0;
         self.trace.sync_length();
+        let running = Running { plan, at: self.trace.record_of_running() };
         let recorder = self.trace.recorder();
         match what {
             tell::RETRY => recorder.retry(plan, word as u16),
@@ -70,29 +71,29 @@ impl Vcpu {
                 let (number, counter) = (second as u32, (second >> 32) as u32);
                 let [goes_on, straddles] = [tell::GOES_ON, tell::STRADDLES].map(|bit| word & bit != 0);
                 let line = FetchedLine { number, goes_on, straddles, counter };
-                recorder.fetched(plan, word as u16, line, clock);
+                recorder.fetched(running, word as u16, line, clock);
             }
             tell::DATA => {
                 let event = recorder.plans.get(plan).and_then(|plan| plan.events.get(word as usize));
                 let Some(size) = event.map(|event| event.size) else { return };
-                recorder.accessed((plan, word as u16), (second, size), clock, true);
+                recorder.accessed(running, word as u16, (second, size), (clock, true));
             }
-            tell::EVENTS => self.events(plan, word as usize, second as usize, clock),
+            tell::EVENTS => self.events(running, word as usize, second as usize, clock),
             _ => {}
         }
     }
 
-    /// Tells the caches of all data of an instruction, by its index in a plan and that of its first
-    /// slot.
-    fn events(&mut self, id: PlanId, insn: usize, first_slot: usize, clock: u32) {
+    /// Tells the caches of all data of an instruction, by its index in the block that runs and that
+    /// of its first slot.
+    fn events(&mut self, running: Running, insn: usize, first_slot: usize, clock: u32) {
         let Vcpu { trace, addresses, .. } = self;
-        let Some(plan) = trace.recorder().plans.get(id).cloned() else { return };
+        let Some(plan) = trace.recorder().plans.get(running.plan).cloned() else { return };
         let its = |(_, event): &(usize, &PlannedEvent)| usize::from(event.insn) == insn;
         for (index, event) in plan.events.iter().enumerate().filter(its) {
             let slot = usize::from(event.slot).wrapping_sub(first_slot);
             let Some(&base) = addresses.get(slot) else { continue };
             let addr = base.wrapping_add(u64::from(event.offset));
-            trace.recorder().accessed((id, index as u16), (addr, event.size), clock, true);
+            trace.recorder().accessed(running, index as u16, (addr, event.size), (clock, true));
         }
     }
 

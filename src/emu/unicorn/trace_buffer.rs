@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use crate::emu::unicorn::line_tlb::CLOCK;
 use crate::hooks::executions::Count;
-use crate::hooks::record::{BUFFER_WORDS, PlanId};
+use crate::hooks::record::{BUFFER_WORDS, PlanId, Running, plan_of};
 use crate::hooks::recorder::Recorder;
 
 /// The words that generated code accesses by their addresses, a line of the host's cache.
@@ -20,7 +20,8 @@ pub(super) struct Cursor {
     pub(super) left: i64,
     /// Counts by plan.
     pub(super) executions: *mut Count,
-    /// Plan of the last block, or [`NO_PLAN`].
+    /// Plan of the last block, or [`NO_PLAN`]; where there is a trace and generated code drives the
+    /// caches, the address of its record.
     pub(super) last: u64,
     /// Places of the times of I1 lines, by number, if generated code drives the caches.
     pub(super) fetch_times: *const *mut u32,
@@ -104,9 +105,23 @@ impl TraceBuffer {
         self.recorder.counts_executions()
     }
 
-    /// The plan of the block that runs.
-    pub(super) fn running(&self) -> Option<PlanId> {
-        u32::try_from(self.lines[self.line].last).ok().map(PlanId)
+    /// The block that runs, where generated code drives the caches.
+    #[inline]
+    pub(super) fn running(&mut self) -> Option<Running> {
+        let last = self.lines[self.line].last;
+        if self.counts_executions() {
+            return u32::try_from(last).ok().map(|plan| Running { plan: PlanId(plan), at: 0 });
+        }
+        let at = self.record_of_running();
+        let header = self.recorder.words().get(at).copied()?;
+        Some(Running { plan: plan_of(header), at })
+    }
+
+    /// Index of the record of the block that runs, where there is a trace and generated code drives
+    /// the caches.
+    pub(super) fn record_of_running(&mut self) -> usize {
+        let base = self.recorder.words().as_ptr() as u64;
+        (self.lines[self.line].last.wrapping_sub(base) / size_of::<u64>() as u64) as usize
     }
 
     /// Ends the trace.
@@ -122,12 +137,12 @@ impl TraceBuffer {
             self.granted = left;
             let last = u32::try_from(last).ok().map(PlanId);
             self.recorder.executed(executed, last);
-            if let Some(caches) = self.recorder.inline_caches() {
-                // SAFETY: the engine, which has the word, lives as long as the trace.
-                caches.set_clock(unsafe { *self.clock });
-            }
         } else {
             self.sync_length();
+        }
+        if let Some(caches) = self.recorder.inline_caches() {
+            // SAFETY: the engine, which has the word, lives as long as the trace.
+            caches.set_clock(unsafe { *self.clock });
         }
     }
 
@@ -145,14 +160,14 @@ impl TraceBuffer {
     pub(super) fn resume(&mut self, stopping: bool) {
         let at = self.recorder.position();
         self.add_plan();
+        if let Some(caches) = self.recorder.inline_caches() {
+            // SAFETY: as in `sync`.
+            unsafe { *self.clock = caches.clock() };
+        }
         if self.counts_executions() {
             self.granted = self.ask_at.saturating_sub(self.recorder.instructions_seen()) as i64;
             let last = self.recorder.last_executed().map_or(NO_PLAN, |plan| plan.0.into());
             (self.words().left, self.words().last) = (self.granted, last);
-            if let Some(caches) = self.recorder.inline_caches() {
-                // SAFETY: as in `sync`.
-                unsafe { *self.clock = caches.clock() };
-            }
             if stopping {
                 self.stop();
             }

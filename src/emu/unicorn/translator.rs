@@ -461,12 +461,13 @@ impl Translator {
             }
             if self.tapping() {
                 emit.store(temp, pointer, 8 * (1 + first_slot + i));
-            } else {
+            }
+            if self.inline.caches.is_some() {
                 self.keep_address(i, temp);
             }
             emit.free(temp);
         }
-        if !self.tapping() {
+        if self.inline.caches.is_some() {
             self.tell_computed();
         }
     }

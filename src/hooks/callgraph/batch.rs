@@ -45,11 +45,56 @@ pub(in crate::hooks) struct Batch {
     blocks: Box<[BlockId]>,
     /// Number of records.
     records: usize,
+    /// Records that something is noted in, or that may be executed in several ways: their number,
+    /// from 1 on, and the number of words from their header to the end of the buffer; with room for
+    /// as many as there can be.
+    noted: Box<[Noted]>,
+    /// Number of those.
+    notes: usize,
     /// Events: the number of the record after each, from 1 on, and an arc with [`PUSH`] or
     /// [`POP`], a block with [`SKIP`], or the place among the others. Two numbers, as an
     /// enumeration would be written in pieces and read whole, which the host's CPU has to wait for.
     pub(super) events: Vec<[u32; 2]>,
     pub(super) others: Vec<Event>,
+}
+
+/// Number of a record, and of the words from its header to the end of the buffer.
+pub(in crate::hooks) type Noted = [u32; 2];
+
+/// Places for the notes of further records of a batch.
+pub(super) struct Notes<'a> {
+    noted: &'a mut [Noted],
+    /// Number of all notes.
+    pub(super) count: usize,
+    /// Number of the first of these records.
+    first: usize,
+}
+
+impl Notes<'_> {
+    /// Notes one of these records, of which so many words are left, if it `is_noted`. Written in
+    /// any case, without a branch.
+    #[inline(always)]
+    pub(super) fn note(&mut self, record: usize, left: usize, is_noted: bool) {
+        if let Some(noted) = self.noted.get_mut(self.count) {
+            *noted = [(self.first + record) as u32, left as u32];
+        }
+        self.count += usize::from(is_noted);
+    }
+}
+
+/// Words that have not been simulated, at the end of a buffer. Those of the batch are first.
+#[derive(Clone, Copy)]
+pub(in crate::hooks) struct Unsettled<'w> {
+    pub(in crate::hooks) words: &'w [u64],
+    /// The number of words behind the batch.
+    pub(in crate::hooks) after: usize,
+}
+
+impl<'w> Unsettled<'w> {
+    /// Words of the batch.
+    pub(in crate::hooks) fn batch(self) -> &'w [u64] {
+        self.words.get(..self.words.len().saturating_sub(self.after)).unwrap_or_default()
+    }
 }
 
 /// Bits of an event that tell its kind.
@@ -70,7 +115,8 @@ pub(super) const MOST_RECORDS: usize = 1 << 10;
 impl Default for Batch {
     fn default() -> Batch {
         let blocks = vec![0; MOST_RECORDS].into();
-        Batch { blocks, records: 0, events: Vec::new(), others: Vec::new() }
+        let noted = vec![[0; 2]; MOST_RECORDS].into();
+        Batch { blocks, records: 0, noted, notes: 0, events: Vec::new(), others: Vec::new() }
     }
 }
 
@@ -81,29 +127,40 @@ impl Batch {
     }
 
     /// The blocks of its records.
-    pub(super) fn blocks(&self) -> &[BlockId] {
+    pub(in crate::hooks) fn blocks(&self) -> &[BlockId] {
         self.blocks.get(..self.records).unwrap_or_default()
     }
 
-    /// Adds a record, if there is room.
+    /// The records that something is noted in.
+    pub(in crate::hooks) fn noted(&self) -> &[Noted] {
+        self.noted.get(..self.notes).unwrap_or_default()
+    }
+
+    /// Adds a record, from which on so many words are left, if there is room.
     #[inline(always)]
-    pub(super) fn add(&mut self, block: BlockId) {
-        if let Some(place) = self.blocks.get_mut(self.records) {
+    pub(super) fn add(&mut self, block: BlockId, left: usize, is_noted: bool) {
+        let (blocks, mut notes) = self.places();
+        notes.note(0, left, is_noted);
+        if let Some(place) = blocks.first_mut() {
             *place = block;
-            self.records += 1;
+            let notes = notes.count;
+            self.fill(1, notes);
         }
     }
 
-    /// Places for further records, to be [`Self::fill`]ed.
+    /// Places for further records and their notes, to be [`Self::fill`]ed.
     #[inline(always)]
-    pub(super) fn places(&mut self) -> &mut [BlockId] {
-        self.blocks.get_mut(self.records..).unwrap_or_default()
+    pub(super) fn places(&mut self) -> (&mut [BlockId], Notes<'_>) {
+        let Batch { blocks, records, noted, notes, .. } = self;
+        let first = *records + 1;
+        (blocks.get_mut(*records..).unwrap_or_default(), Notes { noted, count: *notes, first })
     }
 
-    /// Takes so many places for records.
+    /// Takes so many places for records, of which so many, with those before, are noted.
     #[inline(always)]
-    pub(super) fn fill(&mut self, places: usize) {
+    pub(super) fn fill(&mut self, places: usize, notes: usize) {
         self.records += places;
+        self.notes = notes;
     }
 
     /// Notes an event of an arc before the next record.
@@ -122,6 +179,7 @@ impl Batch {
     /// Empties it.
     pub(super) fn clear(&mut self) {
         self.records = 0;
+        self.notes = 0;
         self.events.clear();
         self.others.clear();
     }

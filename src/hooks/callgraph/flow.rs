@@ -10,7 +10,7 @@ use crate::hooks::callgraph::graph::Graph;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::control::Control;
 use crate::hooks::plan::Plan;
-use crate::hooks::record::{Header, MAX_BLOCK};
+use crate::hooks::record::{Header, MAX_BLOCK, is_noted};
 
 /// Stack, graph and references.
 #[derive(Clone, Debug)]
@@ -111,26 +111,29 @@ impl Flow {
             if !self.demands.is_empty() || self.graph.blocks.len() > self.numbered {
                 break Stop::Begun { pc: plan.pc, block, collects };
             }
+            let left = words.len();
             words = next;
             instructions += header.instructions;
-            self.pass(batch, (block, collects), header, record);
+            self.pass(batch, (block, collects), header, (record, left));
         };
         self.thread.ledger.settle();
         (instructions, words, stop)
     }
 
-    /// Passes the record of a block that control has been followed to.
+    /// Passes the record of a block that control has been followed to, from which on so many words
+    /// are left.
     pub(super) fn pass(
         &mut self,
         batch: &mut Batch,
         (block, collects): (BlockId, bool),
         header: Header,
-        record: &[u64],
+        (record, left): (&[u64], usize),
     ) {
         self.since_dump += header.instructions;
         let Some(step) = self.graph.steps.get(block as usize) else { return };
         self.thread.step(step, record);
-        batch.add(block);
+        let varies = step.varies;
+        batch.add(block, left, varies || record.first().is_some_and(|&word| is_noted(word)));
         if collects {
             self.thread.ledger.refer(step.referenced(block, &self.graph.varying, record));
         }

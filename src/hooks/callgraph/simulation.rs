@@ -1,7 +1,8 @@
 //! Simulation of records that have been followed, with what their misses are charged to.
 
-use crate::hooks::callgraph::batch::Batch;
+use crate::hooks::callgraph::batch::{Batch, Unsettled};
 use crate::hooks::callgraph::misses::{MissLedger, Misses};
+use crate::hooks::misses_below::MissesOf;
 use crate::hooks::part::Part;
 
 /// Charges of the misses of an account's simulators.
@@ -13,17 +14,28 @@ pub(in crate::hooks) struct Simulation {
 }
 
 impl Simulation {
-    /// Simulates the records of a batch, and decides the branch at the end of the last one if it is
-    /// known where the next one begins. The batch is empty afterwards.
+    /// Simulates the records of a batch, which have `missed` the first level if that is driven
+    /// elsewhere, and settles them. The batch is empty afterwards.
     #[inline(always)]
     pub(in crate::hooks) fn run(
         &mut self,
         part: &mut Part,
-        words: &[u64],
+        words: Unsettled,
+        missed: MissesOf,
         batch: &mut Batch,
         next: Option<u64>,
     ) {
-        part.walk_logging(words, batch.blocks());
+        if part.counts_only() {
+            part.count_logging(words.words, batch.blocks(), batch.noted(), missed);
+        } else {
+            part.walk_logging(words.batch(), batch.blocks(), missed);
+        }
+        self.settle(part, batch, next);
+    }
+
+    /// Settles a batch that has been simulated, and decides the branch at the end of its last
+    /// record if it is known where the next one begins. The batch is empty afterwards.
+    pub(super) fn settle(&mut self, part: &mut Part, batch: &mut Batch, next: Option<u64>) {
         if let Some(pc) = next {
             part.decide(pc);
         }

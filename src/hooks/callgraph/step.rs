@@ -20,7 +20,8 @@ pub(super) struct Step {
     /// with a jump or with none; [`OUT_OF_IT`] otherwise. A jump is no call if it leads to a block
     /// that [`Self::lands`] there.
     pub(super) stays: u32,
-    /// The same number; [`NOWHERE`] at the beginning of a function.
+    /// The same number; [`NOWHERE`] at the beginning of a function. With [`VARIES`] where a record
+    /// does not always reference the same.
     pub(super) lands: u32,
     /// The block that was called from it last.
     pub(super) called: BlockId,
@@ -46,6 +47,9 @@ const _: () = assert!(size_of::<Step>() == 64);
 
 /// No group of blocks.
 const NOWHERE: u32 = u32::MAX;
+
+/// Bit that no group of blocks has.
+const VARIES: u32 = 1 << 31;
 
 /// No group of blocks either, and another one.
 const OUT_OF_IT: u32 = u32::MAX - 1;
@@ -73,7 +77,7 @@ impl Step {
             context,
             recursion,
             stays: if facts.leave == Leave::Jump { group } else { OUT_OF_IT },
-            lands: if facts.place.entry { NOWHERE } else { group },
+            lands: if facts.place.entry { NOWHERE } else { group | VARIES },
             called: own,
             returned: own,
             arc: 0,
@@ -90,6 +94,15 @@ impl Step {
     /// Sets what every record references, or the usual ones do.
     pub(super) fn set_references(&mut self, references: Packed, varies: bool) {
         (self.references, self.varies) = (references, varies);
+        if self.lands != NOWHERE {
+            self.lands = self.lands & !VARIES | if varies { VARIES } else { 0 };
+        }
+    }
+
+    /// Tests whether a jump from another block to this one, which may vary, is no call.
+    #[inline(always)]
+    pub(super) fn lands_where(&self, other: &Step) -> bool {
+        self.lands != NOWHERE && self.lands & !VARIES == other.stays
     }
 
     /// References of a record of the block, which has this number.

@@ -34,6 +34,12 @@ impl Packed {
         Packed([self.0[0] - before.0[0], self.0[1] - before.0[1]])
     }
 
+    /// Ir.
+    #[inline(always)]
+    pub(super) fn instructions(&self) -> u64 {
+        self.0[0] >> 32
+    }
+
     /// Ir, Dr, Dw, Bc, Bi.
     #[inline(always)]
     fn unpack(&self) -> [u64; 5] {

@@ -1,21 +1,22 @@
 //! Control through blocks that are made up: each is four instructions long.
 
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use super::costs::{CallCosts, Disorder};
 use super::facts::{Between, CallFacts, CodePlace, Leave, Section};
 use super::stack_pointer::StackPointer;
 use super::tracker::CallTracker;
 use super::walker::{CallRules, MOST_FRAMES, MOST_HANDLERS};
-use crate::hooks::buffer::Full;
-use crate::hooks::control::Control;
+use crate::hooks::buffer::{Full, Handed};
+use crate::hooks::control::{AccountId, Control};
 use crate::hooks::deferred::tests::counts_the_same;
-use crate::hooks::deferred::{Deferral, Deferred};
+use crate::hooks::deferred::{Deferred, Reading};
+use crate::hooks::inline_caches::{FetchedLine, InlineCaches};
+use crate::hooks::misses_below::{LlOwner, Origin, RecordMiss};
 use crate::hooks::numbering::Numbering;
-use crate::hooks::part::Part;
+use crate::hooks::part::{Part, Told, ToldLevels};
 use crate::hooks::plan::{Plan, PlannedEvent, PlannedInsn};
-use crate::hooks::record::PlanId;
+use crate::hooks::record::{Header, MISSED, PlanId};
 use crate::sim::{Geometry, Hierarchy};
 use crate::x86::cost::{Access, EventKind};
 
@@ -26,12 +27,14 @@ type Call = (u64, u64, u64, u64);
 struct Program {
     plans: Vec<Arc<Plan>>,
     words: Vec<u64>,
+    /// Misses of the first level, if that is driven elsewhere.
+    missed: Vec<RecordMiss>,
     recursions: u32,
 }
 
 impl Program {
     fn new() -> Program {
-        Program { plans: Vec::new(), words: Vec::new(), recursions: 1 }
+        Program { plans: Vec::new(), words: Vec::new(), missed: Vec::new(), recursions: 1 }
     }
 
     /// A block of a function, with the stack pointer behind it in its only slot.
@@ -55,6 +58,38 @@ impl Program {
     /// Runs a block, behind which the stack pointer is `sp`.
     fn run(&mut self, id: PlanId, sp: u64) {
         self.words.extend([self.plans[id.0 as usize].header(id), sp]);
+    }
+
+    /// The program where generated code has driven I1 and D1 of these shapes.
+    fn driven(&self, shapes: &Hierarchy) -> Program {
+        let mut caches = InlineCaches::new(AccountId::FIRST, shapes, LlOwner::Consumer);
+        let (mut words, mut now, mut at) = (self.words.clone(), 0, 0);
+        while let Some(&word) = self.words.get(at) {
+            let header = Header::of(word);
+            at += 1 + header.slots;
+            if Control::is(header) {
+                continue;
+            }
+            let (plan, slots) = (&self.plans[header.plan.0 as usize], &self.words[at - header.slots..at]);
+            now += 1;
+            let its = at - header.slots - 1;
+            caches.set_record(its);
+            let mut before = None;
+            for (index, insn) in (0..).zip(&plan.insns) {
+                if before.replace(insn.pc / 64) != Some(insn.pc / 64) {
+                    let (number, counter) = (caches.number(insn.pc / 64), Origin::Fetch(index).pack());
+                    let line = FetchedLine { number, goes_on: false, straddles: false, counter };
+                    caches.fetch(now, line, || (insn.pc, 4));
+                }
+            }
+            for (index, event) in (0..).zip(&plan.events) {
+                let address = slots[usize::from(event.slot)];
+                caches.data((now, address, event.size), Origin::Data(index).pack());
+            }
+            words[its] |= if caches.record_missed() { MISSED } else { 0 };
+        }
+        let missed = caches.take_missed(words.len(), Vec::new());
+        Program { plans: self.plans.clone(), words, missed, recursions: self.recursions }
     }
 
     fn task(&mut self, task: u32) {
@@ -92,8 +127,10 @@ impl Program {
     /// The costs as a part counts them, with its simulation put off or not.
     fn costs_of(&self, skip_plt: bool, mut part: Part, deferred: Option<&Deferred>) -> CallCosts {
         let len = self.words.len();
-        let full = Arc::new(Full::new(self.words[..].into(), len, Vec::new(), Vec::new(), channel().0));
-        let deferral = deferred.map(|to| Deferral { to, full: &full });
+        let missed = self.missed.clone();
+        let handed = Handed { words: self.words[..].into(), len, missed, ..Handed::default() };
+        let full = Arc::new(Full::new(handed, None));
+        let reading = Some(Reading { full: &full, deferred });
         let mut numbering = Numbering::Contexts { plans: Vec::new() };
         let mut tracker = CallTracker::new(CallRules {
             apart: false,
@@ -106,7 +143,7 @@ impl Program {
         });
         let mut words = &self.words[..];
         while !words.is_empty() {
-            let (_, rest) = tracker.walk(&mut part, &mut numbering, &self.plans, words, deferral);
+            let (_, rest) = tracker.walk(&mut part, &mut numbering, &self.plans, words, reading);
             words = rest;
             deferred.iter().for_each(|deferred| tracker.recall(&mut part, deferred));
             if let Some((control, rest)) = words.split_at_checked(4) {
@@ -169,14 +206,19 @@ fn simulation_that_is_put_off_counts_the_same() {
         PlannedEvent { insn: 1, slot: 0, offset: 0, size: 8, kind: EventKind::Read, access: Access::Load };
     p.plans[f.0 as usize] = Arc::new(Plan { events: vec![load], ..(*p.plans[f.0 as usize]).clone() });
     let shape = |lines: u64| Geometry::new(lines * 64, 2, 64).expect("a shape");
-    let costs = |deferred: Option<&Deferred>| {
-        let part = Part::new(Some(Hierarchy::new(shape(2), shape(4), shape(8))), None);
-        let CallCosts { calls, lines, .. } = p.costs_of(true, part, deferred);
+    let shapes = || Hierarchy::new(shape(4), shape(4), shape(8));
+    let costs = |program: &Program, levels: ToldLevels, deferred: Option<&Deferred>| {
+        let mut part = Part::new(Some(shapes()), None);
+        part.set_told(Told { levels, branches: false });
+        let CallCosts { calls, lines, .. } = program.costs_of(true, part, deferred);
         (calls, lines)
     };
-    let expected = costs(None);
+    let expected = costs(&p, ToldLevels::None, None);
     assert!(expected.0.iter().map(|call| call.cost.misses.d1mr).sum::<u64>() >= 100_000);
-    counts_the_same(&expected, costs);
+    counts_the_same(&expected, |deferred| costs(&p, ToldLevels::None, deferred));
+    let driven = p.driven(&shapes());
+    assert_eq!(costs(&driven, ToldLevels::First, None), expected);
+    counts_the_same(&expected, |deferred| costs(&driven, ToldLevels::First, deferred));
 }
 
 #[test]

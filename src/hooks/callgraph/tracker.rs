@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::hooks::callgraph::batch::Batch;
+use crate::hooks::callgraph::batch::{Batch, Unsettled};
 use crate::hooks::callgraph::costs::{ArcId, BlockId, CallCosts};
 use crate::hooks::callgraph::dumps::{Collection, Demand, Demands, Dumps, Trigger};
 use crate::hooks::callgraph::flow::{Flow, Stop};
@@ -13,9 +13,10 @@ use crate::hooks::callgraph::step::Varying;
 use crate::hooks::callgraph::sums::Packed;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
 use crate::hooks::counts::{Counted, Counts};
-use crate::hooks::deferred::{Deferral, Deferred, Lent, Unsettled};
+use crate::hooks::deferred::{Deferred, Lent, Reading};
 use crate::hooks::executions::Count;
 use crate::hooks::lookout::Miss;
+use crate::hooks::misses_below::MissesOf;
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::{Log, Part};
 use crate::hooks::plan::Plan;
@@ -253,23 +254,25 @@ impl CallTracker {
     }
 
     /// Walks records to the next instruction to the consumers. Returns the number of their
-    /// instructions and the words that are left. The part is not here then if simulation is put off
-    /// by `deferral`, until [`Self::recall`].
+    /// instructions and the words that are left. The part is not here then if simulation is put
+    /// off, until [`Self::recall`].
     pub(in crate::hooks) fn walk<'w>(
         &mut self,
         part: &mut Part,
         numbering: &mut Numbering,
         plans: &[Arc<Plan>],
         words: &'w [u64],
-        deferral: Option<Deferral>,
+        reading: Option<Reading>,
     ) -> (u64, &'w [u64]) {
         let mut run = |calls: &mut CallTracker, part: &mut Part, words: Unsettled, stop: Stop| {
             let many = calls.lent || calls.batch.blocks().len() >= WORTH_DEFERRING;
-            match deferral {
-                Some(deferral) if many && matches!(stop, Stop::Full) => calls.put_off(part, words, deferral),
+            let deferred = reading.and_then(|reading| Some((reading, reading.deferred?)));
+            match deferred {
+                Some(to) if many && matches!(stop, Stop::Full) => calls.put_off(part, words, to),
                 _ => {
-                    deferral.iter().for_each(|deferral| calls.recall(part, deferral.to));
-                    calls.simulation.run(part, words.batch(), &mut calls.batch, stop.pc());
+                    deferred.iter().for_each(|(_, deferred)| calls.recall(part, deferred));
+                    let missed = reading.map_or_else(MissesOf::default, |reading| reading.missed(words));
+                    calls.simulation.run(part, words, missed, &mut calls.batch, stop.pc());
                 }
             }
         };
@@ -277,14 +280,14 @@ impl CallTracker {
     }
 
     /// Puts the simulation of the batch off.
-    fn put_off(&mut self, part: &mut Part, words: Unsettled, deferral: Deferral) {
+    fn put_off(&mut self, part: &mut Part, words: Unsettled, (reading, deferred): (Reading, &Deferred)) {
         if !std::mem::replace(&mut self.lent, true) {
             let away = || Simulation { ledger: MissLedger::new(false), misses: Misses::default() };
             let simulation = std::mem::replace(&mut self.simulation, away());
             let part = std::mem::replace(part, Part::new(None, None));
-            deferral.to.lend(Lent::Part(Box::new((part, simulation))));
+            deferred.lend(Lent::Part(Box::new((part, simulation))));
         }
-        deferral.put_off(words, &mut self.batch);
+        reading.put_off(deferred, words, &mut self.batch);
     }
 
     /// Takes the part back, when everything that was put off has been simulated.
@@ -308,8 +311,9 @@ impl CallTracker {
         let mut noting = |calls: &mut CallTracker, part: &mut Part, words: Unsettled, stop: Stop| {
             let CallTracker { simulation, batch, .. } = calls;
             let block = batch.blocks().first().map(|block| *block as usize);
-            part.noting(block, |part| part.walk_logging(words.batch(), batch.blocks()), &mut *note);
-            part.noting(None, |part| simulation.run(part, &[], batch, stop.pc()), &mut *note);
+            let missed = MissesOf::default();
+            part.noting(block, |part| part.walk_logging(words.batch(), batch.blocks(), missed), &mut *note);
+            part.noting(None, |part| simulation.settle(part, batch, stop.pc()), &mut *note);
         };
         self.walk_with(&mut noting, (part, numbering, plans), record);
     }
@@ -354,6 +358,7 @@ impl CallTracker {
                         self.meet_demands(part, plans);
                     }
                     self.number_blocks(part, numbering, plans);
+                    let record = (record, words.len());
                     self.flow.pass(&mut self.batch, (block, collects), header, record);
                 }
             }

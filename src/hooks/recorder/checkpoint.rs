@@ -2,12 +2,13 @@
 
 use crate::hooks::consumer::SavedConsumer;
 use crate::hooks::filter::SavedFilter;
-use crate::hooks::inline_caches::{InlineCaches, SavedLevels};
+use crate::hooks::inline_caches::InlineCaches;
 use crate::hooks::inline_predictors::{InlinePredictors, SavedPredictors};
 use crate::hooks::private_code::{CodeInNoFile, SavedCode};
 use crate::hooks::record::instructions;
 use crate::hooks::recorder::Recorder;
 use crate::hooks::recorder::tasks::Tasks;
+use crate::hooks::saved_caches::SavedLevels;
 
 /// Everything recorded up to a checkpoint.
 #[derive(Clone, Debug)]

@@ -1,16 +1,18 @@
 //! Generated code that drives branch predictors and caches, and counts executions of blocks itself,
 //! in place of the trace.
 
-use crate::hooks::consumer::Told;
+use crate::hooks::buffer::Handed;
+use crate::hooks::consumer::{Told, ToldLevels};
 use crate::hooks::control::{ByAccount as _, Control};
 use crate::hooks::data_table::LineEntry;
 use crate::hooks::executions::{Count, Executions};
 use crate::hooks::filter::Drain;
 use crate::hooks::inline_caches::{FetchedLine, InlineCaches};
 use crate::hooks::inline_predictors::InlinePredictors;
+use crate::hooks::misses_below::{LlOwner, Origin};
 use crate::hooks::plan::{End, Facts, PlanTable};
 use crate::hooks::predictors::Predictors;
-use crate::hooks::record::{Header, Mispredicted, PlanId};
+use crate::hooks::record::{Header, MISSED, Mispredicted, PlanId, Running};
 use crate::hooks::recorder::Recorder;
 use crate::hooks::successors::Successors;
 use crate::sim::Hierarchy;
@@ -21,10 +23,9 @@ use crate::x86::cost::Repeat;
 pub(crate) struct Inline {
     /// It drives the branch predictors, for consumers that are told of mispredictions.
     pub(crate) predicts: bool,
-    /// It drives the caches, if generated code can drive those that are simulated.
-    pub(crate) caches: bool,
-    /// Another thread accesses LL then.
-    pub(crate) has_thread: bool,
+    /// It drives I1 and D1, if generated code can drive those that are simulated, and who has LL
+    /// then.
+    pub(crate) caches: Option<LlOwner>,
     /// It writes a trace; else it counts executions.
     pub(crate) traces: bool,
     /// It joins blocks that mostly follow each other.
@@ -33,21 +34,36 @@ pub(crate) struct Inline {
 
 impl Inline {
     /// The most that is of use where caches and branches are simulated, or not, and calls followed,
-    /// or not: with blocks joined if it `joins`, and so many CPUs. Calls are followed in a trace.
+    /// or not: with blocks joined if it `joins`, and so many CPUs. Calls are followed in a trace,
+    /// by a consumer that then has LL.
     pub(crate) fn most(
         (caches, branches): (Option<&Hierarchy>, bool),
         calls: bool,
         joins: bool,
         cpus: usize,
     ) -> Inline {
-        let drives = !calls && caches.is_some_and(InlineCaches::can_have);
+        let owner = match calls {
+            true => LlOwner::Consumer,
+            false if cpus > 1 => LlOwner::Thread,
+            false => LlOwner::Recorder,
+        };
+        let drives = caches.is_some_and(InlineCaches::can_have);
         Inline {
             predicts: branches,
-            caches: drives,
-            has_thread: cpus > 1,
+            caches: drives.then_some(owner),
             traces: calls || caches.is_some() && !drives,
             joins,
         }
+    }
+
+    /// The simulators that the consumers are told of then.
+    pub(crate) fn tells(self) -> Told {
+        let levels = match self.caches {
+            None => ToldLevels::None,
+            Some(LlOwner::Consumer) => ToldLevels::First,
+            Some(_) => ToldLevels::All,
+        };
+        Told { levels, branches: self.predicts }
     }
 }
 
@@ -57,14 +73,13 @@ impl Recorder {
     /// Caches are shaped as these.
     pub(crate) fn work_inline(&mut self, inline: Inline, caches: Option<&Hierarchy>) {
         self.successors = inline.joins.then(Successors::default);
-        if inline.traces && !inline.predicts {
+        if inline.traces && !inline.predicts && inline.caches.is_none() {
             return;
         }
         let account = self.tasks.account;
         let predictors = inline.predicts.then(|| InlinePredictors::new(account));
-        let caches = caches
-            .filter(|_| inline.caches)
-            .map(|caches| InlineCaches::new(account, caches, inline.has_thread));
+        let caches = inline.caches.zip(caches);
+        let caches = caches.map(|(owner, caches)| InlineCaches::new(account, caches, owner));
         self.executions = Some(Executions::new(account, predictors, caches));
         self.traces = inline.traces;
     }
@@ -91,52 +106,73 @@ impl Recorder {
         self.executions.as_mut()?.caches.as_mut()
     }
 
-    /// The caches of the current account, if generated code drives them.
-    pub(crate) fn current_caches(&mut self) -> Option<Hierarchy> {
+    /// The caches of the current account, as far as generated code drives them; the rest of them is
+    /// as `simulated` by a consumer.
+    pub(crate) fn current_caches(&mut self, simulated: Option<Hierarchy>) -> Option<Hierarchy> {
         self.settle();
         let process = self.tasks.process(self.tasks.account);
-        let caches = self.inline_caches()?;
-        let mut all = caches.hierarchy();
+        let Some(caches) = self.inline_caches() else { return simulated };
+        let mut all = simulated.unwrap_or_else(|| caches.hierarchy());
         caches.saved(process)?.restore(&mut all);
         Some(all)
     }
 
-    /// Fetches the instruction at an index in a plan from a line that generated code has not found.
-    pub(crate) fn fetched(&mut self, plan: PlanId, insn: u16, line: FetchedLine, clock: u32) {
-        let Some((caches, plans)) = self.caches_with_room(clock) else { return };
+    /// Fetches the instruction at an index in the block that runs from a line that generated code
+    /// has not found.
+    pub(crate) fn fetched(&mut self, running: Running, insn: u16, mut line: FetchedLine, clock: u32) {
+        let Some((caches, plans)) = self.caches_with_room(running, clock) else { return };
+        if caches.records_misses() {
+            line.counter = Origin::Fetch(insn).pack();
+        }
         caches.fetch(clock, line, || {
-            let insn = plans.get(plan).and_then(|plan| plan.insns.get(usize::from(insn)));
+            let insn = plans.get(running.plan).and_then(|plan| plan.insns.get(usize::from(insn)));
             insn.map_or((0, 1), |insn| (insn.pc, insn.len.into()))
         });
+        if caches.record_missed() {
+            self.note_missed(running);
+        }
     }
 
-    /// Accesses data, an event of a plan by its index, which generated code has not found: at an
-    /// address, of so many bytes. With `undoable` its instruction may yet fault. `clock` is the
-    /// time of the block. Returns the entry of the line, if it is one.
+    /// Notes in the record of the block that runs that something of it has missed.
+    fn note_missed(&mut self, running: Running) {
+        if let Some(header) = self.words.get_mut(running.at) {
+            *header |= MISSED;
+        }
+    }
+
+    /// Accesses data, an event of the block that runs by its index, which generated code has not
+    /// found: at an address, of so many bytes. With `undoable` its instruction may yet fault.
+    /// `clock` is the time of the block. Returns the entry of the line, if it is one.
     #[inline]
     pub(crate) fn accessed(
         &mut self,
-        (plan, index): (PlanId, u16),
+        running: Running,
+        index: u16,
         (addr, size): (u64, u16),
-        clock: u32,
-        undoable: bool,
+        (clock, undoable): (u32, bool),
     ) -> Option<LineEntry<'_>> {
-        let (caches, plans) = self.caches_with_room(clock)?;
-        let Facts { times, data, .. } = plans.facts(plan);
+        let (caches, plans) = self.caches_with_room(running, clock)?;
+        let Facts { times, data, .. } = plans.facts(running.plan);
         let access = (clock - times.wrapping_sub(1 + u32::from(index)), addr, size);
-        let counter = data + u32::from(index);
-        if undoable {
-            return caches.data_apart(access, counter, Some((clock, index)));
+        let is_recorded = caches.records_misses();
+        let counter = if is_recorded { Origin::Data(index).pack() } else { data + u32::from(index) };
+        let is_one = match undoable {
+            true => caches.data_apart(access, counter, Some((clock, index))),
+            false => caches.data(access, counter),
+        };
+        if caches.record_missed() {
+            self.note_missed(running);
         }
-        caches.data(access, counter)
+        if is_one { self.inline_caches().map(|caches| caches.entry(addr)) } else { None }
     }
 
     /// The caches that generated code drives, if it does, with room for one more access to LL in
     /// the block with this time, and the plans.
     #[inline]
-    fn caches_with_room(&mut self, clock: u32) -> Option<(&mut InlineCaches, &PlanTable)> {
+    fn caches_with_room(&mut self, running: Running, clock: u32) -> Option<(&mut InlineCaches, &PlanTable)> {
         let Recorder { executions: Some(executions), plans, .. } = self else { return None };
         let Executions { caches: Some(caches), tally, .. } = executions else { return None };
+        caches.set_record(running.at);
         if caches.is_to_settle(clock) {
             caches.make(&mut tally.missed);
         }
@@ -308,8 +344,9 @@ impl Recorder {
         if !tallies.is_empty() {
             // Records before it may open an account that it is of.
             self.send_words(Drain::All);
-            let empty = self.link.buffer();
-            self.link.send(empty, 0, self.plans.take_new(), tallies);
+            let words = self.link.buffer();
+            let plans = self.plans.take_new();
+            self.link.send(Handed { words, plans, tallies, ..Handed::default() });
         }
     }
 
@@ -350,7 +387,7 @@ impl Recorder {
         self.traces = true;
         self.link.start_threads();
         self.link.visit(|_, consumer| {
-            consumer.simulate(Told { branches, caches: false });
+            consumer.simulate(Told { branches, levels: ToldLevels::None });
             caches.iter().for_each(|(&account, its)| consumer.set_caches(account, its));
         });
     }

@@ -44,7 +44,6 @@ impl Translator {
         let Address::OperandBit { bit, size, .. } = slot.address else {
             if self.tapping() {
                 emit.store(addr, self.pointer as usize, 8 * (1 + index));
-                return None;
             }
             return self.tap_inline(in_instruction, addr, fused);
         };
@@ -55,9 +54,8 @@ impl Translator {
         emit.add(temp, temp, addr);
         if self.tapping() {
             emit.store(temp, self.pointer as usize, 8 * (1 + index));
-        } else {
-            self.tap_inline(in_instruction, temp, None);
         }
+        self.tap_inline(in_instruction, temp, None);
         emit.free(temp);
         None
     }

@@ -10,7 +10,7 @@ use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::patches::Later;
 use crate::emu::unicorn::translator::prologue::Words;
 use crate::emu::unicorn::translator::superblock::{Exit, Way};
-use crate::hooks::record::MISPREDICTED_BYTE;
+use crate::hooks::record::NOTED;
 use crate::x86::cost;
 
 impl Translator {
@@ -113,16 +113,16 @@ impl Translator {
             return self.count_exit(emit, words, complete);
         }
         let (header, header_op) = emit.later();
-        if self.inline.in_records {
+        if self.inline.in_records || self.inline.caches.is_some() {
             // What was noted stays.
             let noted = emit.new_temp(false);
-            emit.load_byte(noted, self.pointer as usize, MISPREDICTED_BYTE);
-            emit.store(header, self.pointer as usize, 0);
-            emit.store_byte(noted, self.pointer as usize, MISPREDICTED_BYTE);
+            emit.load(noted, self.pointer as usize, 0);
+            emit.shift_right(noted, noted, NOTED.into());
+            emit.shift_left(noted, noted, NOTED.into());
+            emit.or(header, header, noted);
             emit.free(noted);
-        } else {
-            emit.store(header, self.pointer as usize, 0);
         }
+        emit.store(header, self.pointer as usize, 0);
         let (bytes, bytes_op) = emit.later();
         let next = emit.new_temp(false);
         emit.add(next, self.pointer as usize, bytes);

@@ -124,7 +124,11 @@ impl Translator {
         let pointer = emit.new_temp(true);
         words.load(pointer, offset_of!(Cursor, next));
         let (header, header_op) = emit.later();
-        emit.store(header, pointer, 0);
+        self.inline.start = Some(emit.store_op(header, pointer, 0));
+        if self.inline.caches.is_some() {
+            words.store(pointer, offset_of!(Cursor, last));
+            self.pass_times(emit);
+        }
         let (bytes, bytes_op) = emit.later();
         let next = emit.new_temp(false);
         emit.add(next, pointer, bytes);
@@ -159,14 +163,19 @@ impl Translator {
         accesses.into_iter().for_each(|op| self.patches.add(op, 2, Later::Count));
         self.patches.add(plan_op, 1, Later::Plan);
         if self.inline.caches.is_some() {
-            let (times, times_op) = emit.later();
-            let clock = emit.new_temp(false);
-            emit.load32(clock, emit.env(), CLOCK as usize);
-            emit.add(clock, clock, times);
-            emit.store32(clock, emit.env(), CLOCK as usize);
-            emit.free(times);
-            emit.free(clock);
-            self.patches.add(times_op, 1, Later::Times);
+            self.pass_times(emit);
         }
+    }
+
+    /// Emits the time that passes while the block runs.
+    fn pass_times(&mut self, emit: Emit) {
+        let (times, times_op) = emit.later();
+        let clock = emit.new_temp(false);
+        emit.load32(clock, emit.env(), CLOCK as usize);
+        emit.add(clock, clock, times);
+        emit.store32(clock, emit.env(), CLOCK as usize);
+        emit.free(times);
+        emit.free(clock);
+        self.patches.add(times_op, 1, Later::Times);
     }
 }

@@ -11,7 +11,7 @@ use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, skipped_by};
 use crate::hooks::callgraph::step::{Step, Varying, Way};
 use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
-use crate::hooks::record::{Header, PlanId};
+use crate::hooks::record::{Header, PlanId, is_noted};
 
 /// The way so far. A call that begins and returns on it is charged once, when it returns; those
 /// that have not returned at its end are charged then as the ledger has it.
@@ -47,7 +47,6 @@ struct ShortWay<'a> {
     skips_since: Packed,
     /// Frames from this one on have begun here.
     begun: usize,
-    instructions: u64,
 }
 
 impl Walker<'_> {
@@ -94,7 +93,6 @@ impl Walker<'_> {
             depth,
             nonskipped,
             skips_since: spent.recent,
-            instructions: 0,
         };
         way.find_top();
         let end = way.batch.room().saturating_sub(most);
@@ -108,16 +106,16 @@ impl Walker<'_> {
                 _ => way.jump(header.plan).or_else(|| way.call(header.plan)),
             };
             let Some((next, step)) = next else { break };
-            way.pass((next, step), header, record);
+            way.pass((next, step), (record, words.len()));
             words = rest;
         }
         way.charge();
-        let ShortWay { block, sp: after, recent, context, depth, nonskipped, instructions, .. } = way;
-        ledger.references().recent = recent;
+        let ShortWay { block, sp: after, recent, context, depth, nonskipped, .. } = way;
+        let before = std::mem::replace(&mut ledger.references().recent, recent);
         ledger.go_on_skipping(nonskipped);
         *sp = after;
         (now.block, now.context, now.depth, now.nonskipped) = (Some(block), Some(context), depth, nonskipped);
-        (instructions, words)
+        (recent.since(&before).instructions(), words)
     }
 }
 
@@ -131,38 +129,37 @@ impl<'a> ShortWay<'a> {
     fn stay<'w>(&mut self, words: &'w [u64], end: usize) -> &'w [u64] {
         let ShortWay { steps, here, top, .. } = *self;
         let (mut block, mut last, mut sp, mut recent) = (self.block, self.last, self.sp, self.recent);
-        let (mut rest, mut instructions, mut passed) = (words, 0, 0);
-        let places = self.batch.places();
-        let most = places.len().saturating_sub(end);
-        for place in places.iter_mut().take(most) {
+        let (mut rest, mut passed) = (words, 0);
+        let (blocks, mut notes) = self.batch.places();
+        let most = blocks.len().saturating_sub(end);
+        for place in blocks.iter_mut().take(most) {
             let Some(&word) = rest.first() else { break };
             let header = Header::of(word);
             let Some((record, tail)) = rest.split_at_checked(1 + header.slots) else { break };
             let Some(&next) = here.get(header.plan.0 as usize) else { break };
             let Some(step) = steps.get(next as usize) else { break };
-            if step.lands != last.stays || step.varies || sp > top {
+            if step.lands != last.stays || sp > top {
                 break;
             }
             sp = step.sp_after(sp, record);
             recent.add(&step.references);
             *place = next;
-            instructions += header.instructions;
+            notes.note(passed, rest.len(), is_noted(word));
             passed += 1;
             (block, last, rest) = (next, step, tail);
         }
-        self.batch.fill(passed);
-        self.instructions += instructions;
+        let notes = notes.count;
+        self.batch.fill(passed, notes);
         (self.block, self.last, self.sp, self.recent) = (block, last, sp, recent);
         rest
     }
 
-    /// Passes the record of a block that control has reached.
+    /// Passes the record of a block that control has reached, from which on so many words are left.
     #[inline(always)]
-    fn pass(&mut self, (block, step): (BlockId, &'a Step), header: Header, record: &[u64]) {
+    fn pass(&mut self, (block, step): (BlockId, &'a Step), (record, left): (&[u64], usize)) {
         self.recent.add(step.referenced(block, self.varying, record));
         self.sp = step.sp_after(self.sp, record);
-        self.batch.add(block);
-        self.instructions += header.instructions;
+        self.batch.add(block, left, step.varies || record.first().is_some_and(|&word| is_noted(word)));
         (self.block, self.last) = (block, step);
     }
 
@@ -171,7 +168,7 @@ impl<'a> ShortWay<'a> {
     fn jump(&self, plan: PlanId) -> Option<(BlockId, &'a Step)> {
         let &next = self.here.get(plan.0 as usize)?;
         let step = self.steps.get(next as usize)?;
-        let stays = step.lands == self.last.stays && self.sp <= self.top;
+        let stays = step.lands_where(self.last) && self.sp <= self.top;
         stays.then_some((next, step))
     }
 
