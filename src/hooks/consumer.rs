@@ -23,7 +23,7 @@ use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 pub(crate) use crate::hooks::predictors::Predictors;
 use crate::hooks::record::{Header, PlanId};
-use crate::hooks::saved_caches::SavedCaches;
+use crate::hooks::saved_caches::SavedLevels;
 use crate::sim::Hierarchy;
 
 /// One part of the simulation of a run: caches, predictors or both, or only counts.
@@ -281,11 +281,13 @@ impl Consumer {
         self.wake(self.current);
     }
 
-    /// Gives the caches of an account these contents.
-    pub(super) fn set_caches(&mut self, id: AccountId, saved: &SavedCaches) {
-        self.wake(id);
-        if let Some(account) = self.accounts.get_mut(&id) {
-            account.part.set_caches(saved);
+    /// Gives the caches of accounts these contents.
+    pub(super) fn set_caches(&mut self, all: &SavedLevels) {
+        for (&id, saved) in all {
+            self.wake(id);
+            if let Some(account) = self.accounts.get_mut(&id) {
+                account.part.set_caches(saved);
+            }
         }
         self.wake(self.current);
     }

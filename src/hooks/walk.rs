@@ -47,10 +47,9 @@ impl Part {
         reading: Option<Reading>,
     ) -> (u64, &'w [u64]) {
         let deferred = reading.and_then(|reading| reading.deferred);
-        let how = (MissesOf::default(), deferred);
         match numbering.numbers() {
-            None => self.walk_numbered::<false>(words, Ids, how),
-            Some(own) => self.walk_numbered::<false>(words, own, how),
+            None => self.walk_numbered::<false>(words, Ids, deferred),
+            Some(own) => self.walk_numbered::<false>(words, own, deferred),
         }
     }
 
@@ -64,10 +63,9 @@ impl Part {
         }
     }
 
-    /// Walks records as those of the plans with these numbers, and logs their misses. Where the
-    /// first level is driven elsewhere, they have `missed` that.
-    pub(super) fn walk_logging(&mut self, words: &[u64], numbers: &[u32], missed: MissesOf) {
-        self.walk_numbered::<true>(words, numbering::Found(numbers.iter()), (missed, None));
+    /// Walks records as those of the plans with these numbers, and logs their misses.
+    pub(super) fn walk_logging(&mut self, words: &[u64], numbers: &[u32]) {
+        self.walk_numbered::<true>(words, numbering::Found(numbers.iter()), None);
     }
 
     /// Tells if it simulates neither branches nor the first level of caches, so that all that a
@@ -78,8 +76,8 @@ impl Part {
     }
 
     /// Counts records of blocks as [`Self::walk_logging`] does where it simulates neither branches
-    /// nor the first level. Those that something is `noted` in are in these words, up to the end of
-    /// the buffer.
+    /// nor the first level, which the records have `missed`. Those that something is `noted` in are
+    /// in these words, up to the end of the buffer.
     pub(super) fn count_logging(
         &mut self,
         words: &[u64],
@@ -111,8 +109,7 @@ impl Part {
                 entry.repeat(slots);
             }
             if word & MISSED != 0 {
-                let found = [Found { block, id, mispredicted, slots }];
-                left_over = self.rest.list_missed(&found, (missed.first + at, record - 1), left_over);
+                left_over = self.rest.list_missed(id as usize, (missed.first + at, record), left_over);
             }
         }
         self.rest.access_below(&mut self.caches.ll);
@@ -138,18 +135,18 @@ impl Part {
         &mut self,
         words: &'w [u64],
         numbers: impl Numbers,
-        how: (MissesOf, Option<&Deferred>),
+        deferred: Option<&Deferred>,
     ) -> (u64, &'w [u64]) {
         let Simulated { caches, branches, told } = self.simulated;
         let (caches, branches) = (caches && told.levels == ToldLevels::None, branches && !told.branches);
         // A constant for the usual line size saves a few instructions per event.
         match (caches, branches, self.caches.d1.line_shift()) {
-            (true, true, 6) => self.walk_with(words, numbers, how, simulate::<true, true, 6, LOG>),
-            (true, true, _) => self.walk_with(words, numbers, how, simulate::<true, true, 0, LOG>),
-            (true, false, 6) => self.walk_with(words, numbers, how, simulate::<true, false, 6, LOG>),
-            (true, false, _) => self.walk_with(words, numbers, how, simulate::<true, false, 0, LOG>),
-            (false, true, _) => self.walk_with(words, numbers, how, simulate::<false, true, 0, LOG>),
-            (false, false, _) => self.walk_with(words, numbers, how, simulate::<false, false, 0, LOG>),
+            (true, true, 6) => self.walk_with(words, numbers, deferred, simulate::<true, true, 6, LOG>),
+            (true, true, _) => self.walk_with(words, numbers, deferred, simulate::<true, true, 0, LOG>),
+            (true, false, 6) => self.walk_with(words, numbers, deferred, simulate::<true, false, 6, LOG>),
+            (true, false, _) => self.walk_with(words, numbers, deferred, simulate::<true, false, 0, LOG>),
+            (false, true, _) => self.walk_with(words, numbers, deferred, simulate::<false, true, 0, LOG>),
+            (false, false, _) => self.walk_with(words, numbers, deferred, simulate::<false, false, 0, LOG>),
         }
     }
 
@@ -158,7 +155,7 @@ impl Part {
         &mut self,
         mut words: &'w [u64],
         mut numbers: impl Numbers,
-        (missed, deferred): (MissesOf, Option<&Deferred>),
+        deferred: Option<&Deferred>,
         simulate: impl for<'b> Fn(
             &[Found<'b>],
             &'b Block,
@@ -173,17 +170,10 @@ impl Part {
         let mispredicted = Mispredicted::default();
         let mut batch = [Found { block: &nothing, id: 0, mispredicted, slots: &[] }; BATCH];
         let mut instructions = 0;
-        let (mut missed, first) = (missed.list, missed.first);
-        let end = first + words.len();
         loop {
-            let at = end - words.len();
             let (found, count, next) = look_up(words, blocks, &mut numbers, &mut batch);
             (words, instructions) = (next, instructions + count);
-            let record = rest.log.record;
             before = simulate(found, before, caches, predictors, rest);
-            if missed.first().is_some_and(|miss| (miss.at as usize) < end - words.len()) {
-                missed = rest.list_missed(found, (at, record), missed);
-            }
             if let Some(last) = found.last() {
                 *previous = Some(last.id as usize);
             }
@@ -456,35 +446,31 @@ impl Rest {
         self.below.push(Below { address, insn, record, size, kind });
     }
 
-    /// Lists what records have missed of the first level that is driven elsewhere. They begin `at`
-    /// a word of the buffer, and are logged behind `record`. Returns what later records have
+    /// Lists what a record of a block has missed of the first level that is driven elsewhere. It
+    /// begins `at` a word of the buffer, and is logged as `record`. Returns what later records have
     /// missed.
-    #[inline(never)]
     fn list_missed<'m>(
         &mut self,
-        found: &[Found],
-        (mut at, record): (usize, u32),
+        id: usize,
+        (at, record): (usize, u32),
         mut missed: &'m [RecordMiss],
     ) -> &'m [RecordMiss] {
-        for (found, record) in found.iter().zip(record + 1..) {
-            while let Some((miss, later)) = missed.split_first().filter(|(miss, _)| miss.at as usize <= at) {
-                missed = later;
-                if (miss.at as usize) < at {
-                    continue;
-                }
-                let PlanIndex { entries, data, .. } = &self.index;
-                let Some(entry) = entries.get(found.id as usize) else { continue };
-                let (insn, kind) = match miss.origin() {
-                    Origin::Fetch(insn) => (entry.first_insn + u32::from(insn), Kind::Fetch),
-                    Origin::Data(event) => match data.get(entry.first_event as usize + usize::from(event)) {
-                        Some(data) => (data.insn, if data.write { Kind::Store } else { Kind::Load }),
-                        None => continue,
-                    },
-                };
-                let (address, size) = (miss.access.address, miss.access.size as u16);
-                self.below.push(Below { address, insn, record, size, kind });
+        while let Some((miss, later)) = missed.split_first().filter(|(miss, _)| miss.at as usize <= at) {
+            missed = later;
+            if (miss.at as usize) < at {
+                continue;
             }
-            at += 1 + found.slots.len();
+            let PlanIndex { entries, data, .. } = &self.index;
+            let Some(entry) = entries.get(id) else { continue };
+            let (insn, kind) = match miss.origin() {
+                Origin::Fetch(insn) => (entry.first_insn + u32::from(insn), Kind::Fetch),
+                Origin::Data(event) => match data.get(entry.first_event as usize + usize::from(event)) {
+                    Some(data) => (data.insn, if data.write { Kind::Store } else { Kind::Load }),
+                    None => continue,
+                },
+            };
+            let (address, size) = (miss.access.address, miss.access.size as u16);
+            self.below.push(Below { address, insn, record, size, kind });
         }
         missed
     }

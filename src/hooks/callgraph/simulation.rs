@@ -28,7 +28,7 @@ impl Simulation {
         if part.counts_only() {
             part.count_logging(words.words, batch.blocks(), batch.noted(), missed);
         } else {
-            part.walk_logging(words.batch(), batch.blocks(), missed);
+            part.walk_logging(words.batch(), batch.blocks());
         }
         self.settle(part, batch, next);
     }

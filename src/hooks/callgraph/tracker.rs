@@ -311,8 +311,7 @@ impl CallTracker {
         let mut noting = |calls: &mut CallTracker, part: &mut Part, words: Unsettled, stop: Stop| {
             let CallTracker { simulation, batch, .. } = calls;
             let block = batch.blocks().first().map(|block| *block as usize);
-            let missed = MissesOf::default();
-            part.noting(block, |part| part.walk_logging(words.batch(), batch.blocks(), missed), &mut *note);
+            part.noting(block, |part| part.walk_logging(words.batch(), batch.blocks()), &mut *note);
             part.noting(None, |part| simulation.settle(part, batch, stop.pc()), &mut *note);
         };
         self.walk_with(&mut noting, (part, numbering, plans), record);

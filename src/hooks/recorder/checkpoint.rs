@@ -86,16 +86,14 @@ impl Recorder {
                 match (&mut executions.caches, caches) {
                     (Some(now), Some(then)) => now.restore(then, account, counted),
                     // A trace of the caches has begun since.
-                    (None, Some(then)) => self.link.visit(|_, consumer| {
-                        then.iter().for_each(|(&account, its)| consumer.set_caches(account, its));
-                    }),
+                    (None, Some(then)) => self.link.visit(|_, consumer| consumer.set_caches(then)),
                     _ => {}
                 }
             }
             // If generated code has simulated then, a trace has begun since.
             None if predictors.is_some() || caches.is_some() => self.link.visit(|_, consumer| {
                 predictors.iter().flatten().for_each(|(&account, its)| consumer.set_predictors(account, its));
-                caches.iter().flatten().for_each(|(&account, its)| consumer.set_caches(account, its));
+                caches.iter().for_each(|caches| consumer.set_caches(caches));
             }),
             None => {}
         }

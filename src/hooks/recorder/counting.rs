@@ -363,7 +363,7 @@ impl Recorder {
         self.link.visit(|_, consumer| {
             consumer.simulate(Told::default());
             predictors.iter().flatten().for_each(|(&account, its)| consumer.set_predictors(account, its));
-            caches.iter().flatten().for_each(|(&account, its)| consumer.set_caches(account, its));
+            caches.iter().for_each(|caches| consumer.set_caches(caches));
         });
         true
     }
@@ -388,7 +388,7 @@ impl Recorder {
         self.link.start_threads();
         self.link.visit(|_, consumer| {
             consumer.simulate(Told { branches, levels: ToldLevels::None });
-            caches.iter().for_each(|(&account, its)| consumer.set_caches(account, its));
+            consumer.set_caches(&caches);
         });
     }
 }
