@@ -14,7 +14,7 @@ use crate::emu::unicorn::ffi::{self, Context, Disassembly, TranslatorOps, Value}
 use crate::emu::unicorn::layout::{Block, opcode};
 use crate::emu::unicorn::translation;
 use crate::emu::unicorn::translator::superblock::Exit;
-use crate::emu::unicorn::vcpu::current;
+use crate::emu::unicorn::vcpu::{current, targets};
 use crate::emu::unicorn::wrapped::{real, replace};
 
 macro_rules! accesses {
@@ -393,7 +393,7 @@ unsafe fn emit_jump(c: Context) -> bool {
     // SAFETY: the caller's.
     let Some(vcpu) = (unsafe { current() }) else { return false };
     let Some(mode) = vcpu.translator.mode() else { return false };
-    vcpu.mmu.jumps().emit_jump(Emit(c), mode, look_up as *const c_void)
+    vcpu.mmu.jumps().emit_jump(Emit(c), mode)
 }
 
 /// Emits the exit of a superblock that has begun. Returns false if none has.
@@ -469,10 +469,29 @@ replace! {
     }
 }
 
+/// Takes a block that is dropped, and so leaves the engine's hash table, out of the table of jumps.
+///
+/// # Safety
+/// Called by the engine, with its own arguments.
+#[unsafe(export_name = "__wrap_qht_remove")]
+unsafe extern "C" fn qht_remove(table: *mut c_void, block: *const Block, hash: u32) -> bool {
+    unsafe extern "C" {
+        #[link_name = "__real_qht_remove"]
+        fn real(table: *mut c_void, block: *const Block, hash: u32) -> bool;
+    }
+    // SAFETY: the arguments are the engine's, whose hash table has nothing but blocks.
+    unsafe {
+        if let Some(targets) = targets() {
+            targets.dropped(&*block);
+        }
+        real(table, block, hash)
+    }
+}
+
 /// Jumps to the block that [`helper_lookup_tb_ptr`] finds, where the table of generated code has
 /// not found it. RBP has the engine's state, as in all generated code.
 #[unsafe(naked)]
-unsafe extern "C" fn look_up() {
+pub(super) unsafe extern "C" fn look_up() {
     std::arch::naked_asm!("mov rdi, rbp", "call {find}", "jmp rax", find = sym helper_lookup_tb_ptr)
 }
 

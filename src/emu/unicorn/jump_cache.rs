@@ -10,11 +10,13 @@
 //!
 //! In front of that, generated code looks into a table of its own, without a call. It has targets
 //! for the loaded address space and the usual mode only, and is emptied when another is loaded or
-//! executable pages change. A block that was dropped is known by its `cflags` there, too.
+//! executable pages change. A block that is dropped is taken out of it.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::offset_of;
+use std::rc::Rc;
 
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::layout::{self, Block, CF_INVALID};
@@ -45,13 +47,40 @@ const FEW: usize = 1 << 10;
 #[derive(Clone, Copy)]
 struct Target {
     pc: u64,
-    /// Generated code of a block, which may have been dropped.
+    /// Generated code.
     code: *const c_void,
 }
 
 /// Bits of the size of a target.
 const TARGET_BITS: i64 = 4;
 const _: () = assert!(size_of::<Target>() == 1 << TARGET_BITS);
+
+/// The table of generated code, by the low bits of the address.
+pub(super) struct Targets {
+    cells: Box<[Cell<Target>]>,
+    /// A place that is not in use, whose code looks the target up.
+    nowhere: Target,
+}
+
+impl Targets {
+    /// A table without targets. `look_up` is jumped to as a block is, with the target in RIP.
+    fn new(look_up: *const c_void) -> Targets {
+        let nowhere = Target { pc: 0, code: look_up };
+        Targets { cells: vec![Cell::new(nowhere); TARGETS].into_boxed_slice(), nowhere }
+    }
+
+    fn place(pc: u64) -> usize {
+        pc as usize & (TARGETS - 1)
+    }
+
+    /// Learns that a block was dropped.
+    pub(super) fn dropped(&self, block: &Block) {
+        let cell = &self.cells[Targets::place(block.pc)];
+        if cell.get().code == block.code {
+            cell.set(self.nowhere);
+        }
+    }
+}
 
 /// A direct-mapped cache from addresses to generated code.
 pub(super) struct JumpCache {
@@ -65,18 +94,16 @@ pub(super) struct JumpCache {
     last: *const Block,
     /// Bytes from a block to its code; `None` before the first block, `usize::MAX` if they vary.
     distance: Option<usize>,
-    /// The table of generated code, by the low bits of the address.
-    targets: Box<[Target]>,
+    targets: Rc<Targets>,
     /// Places in it that are in use, in any order and perhaps twice.
     used: Vec<u16>,
     /// The mode of its blocks.
     mode: u32,
-    /// The block that targets lead to which are not in use. It was dropped.
-    dropped: Box<Block>,
 }
 
-impl Default for JumpCache {
-    fn default() -> JumpCache {
+impl JumpCache {
+    /// An empty cache. Generated code goes on at `look_up` where it does not find a target.
+    pub(super) fn new(look_up: *const c_void) -> JumpCache {
         JumpCache {
             entries: vec![VOID; ENTRIES].into_boxed_slice(),
             tag: 0,
@@ -84,15 +111,17 @@ impl Default for JumpCache {
             first: std::ptr::null(),
             last: std::ptr::null(),
             distance: None,
-            targets: vec![Target { pc: 0, code: std::ptr::null() }; TARGETS].into_boxed_slice(),
+            targets: Rc::new(Targets::new(look_up)),
             used: Vec::new(),
             mode: 0,
-            dropped: Box::new(Block::DROPPED),
         }
     }
-}
 
-impl JumpCache {
+    /// The table of generated code.
+    pub(super) fn targets(&self) -> &Rc<Targets> {
+        &self.targets
+    }
+
     /// Index of the only entry that may hold `pc`.
     fn slot(&self, pc: u64) -> usize {
         (pc ^ pc >> 13 ^ self.salt) as usize & (ENTRIES - 1)
@@ -116,50 +145,42 @@ impl JumpCache {
 
     /// Empties the table of generated code.
     fn empty_targets(&mut self) {
-        let dropped: *const Block = &raw const *self.dropped;
-        let code = dropped.cast::<c_void>().wrapping_byte_add(self.distance.unwrap_or(0));
-        let nowhere = Target { pc: 0, code };
+        let Targets { cells, nowhere } = &*self.targets;
         if self.used.len() > FEW {
-            self.targets.fill(nowhere);
+            cells.iter().for_each(|cell| cell.set(*nowhere));
         } else {
-            self.used.iter().for_each(|&place| self.targets[usize::from(place)] = nowhere);
+            self.used.iter().for_each(|&place| cells[usize::from(place)].set(*nowhere));
         }
         self.used.clear();
     }
 
     /// Has generated code find a target.
     fn add_target(&mut self, pc: u64, code: *const c_void) {
-        let place = pc as usize & (TARGETS - 1);
-        self.targets[place] = Target { pc, code };
+        let place = Targets::place(pc);
+        self.targets.cells[place].set(Target { pc, code });
         if self.used.len() <= FEW {
             self.used.push(place as u16);
         }
     }
 
-    /// Emits a jump to the block at RIP, in a block for this mode: by the table, or else to
-    /// `missed`, which is jumped to as a block is. Returns false if that cannot be.
-    pub(super) fn emit_jump(&self, emit: Emit, mode: u32, missed: *const c_void) -> bool {
-        let Some(distance) = self.distance.filter(|&distance| distance != usize::MAX) else { return false };
+    /// Emits a jump to the block at RIP, in a block for this mode. Returns false if that cannot be.
+    pub(super) fn emit_jump(&self, emit: Emit, mode: u32) -> bool {
         if mode != self.mode {
             return false;
         }
-        let cflags = offset_of!(Block, cflags).wrapping_sub(distance);
+        let Targets { cells, nowhere } = &*self.targets;
         let (pc, at) = (emit.new_temp(false), emit.new_temp(false));
-        let (found, code, dropped) = (emit.new_temp(false), emit.new_temp(false), emit.new_temp(false));
-        let table = emit.constant(self.targets.as_ptr() as u64);
-        let (missed, zero) = (emit.constant(missed as u64), emit.constant(0));
+        let (found, code) = (emit.new_temp(false), emit.new_temp(false));
+        let (table, look_up) = (emit.constant(cells.as_ptr() as u64), emit.constant(nowhere.code as u64));
         emit.load(pc, emit.env(), layout::ENV_EIP);
         emit.and(at, pc, TARGETS as i64 - 1);
         emit.shift_left(at, at, TARGET_BITS);
         emit.add(at, at, table);
         emit.load(found, at, offset_of!(Target, pc));
         emit.load(code, at, offset_of!(Target, code));
-        emit.load(dropped, code, cflags);
-        emit.and(dropped, dropped, CF_INVALID.into());
-        emit.choose(code, (found, pc), code, missed);
-        emit.choose(code, (dropped, zero), code, missed);
+        emit.choose(code, (found, pc), code, look_up);
         emit.jump(code);
-        for temp in [pc, at, found, code, dropped, table, missed, zero] {
+        for temp in [pc, at, found, code, table, look_up] {
             emit.free(temp);
         }
         true

@@ -125,12 +125,6 @@ pub(super) struct Block {
     pub(super) code: *const c_void,
 }
 
-impl Block {
-    /// A block that was dropped.
-    pub(super) const DROPPED: Block =
-        Block { pc: 0, cs_base: 0, flags: 0, sizes: 0, cflags: CF_INVALID, trace: 0, code: std::ptr::null() };
-}
-
 /// `TranslationBlock.jmp_dest`: the blocks that its exits are chained to.
 const BLOCK_CHAINED: usize = 136;
 

@@ -1,6 +1,8 @@
 //! The emulated machine: CPU, memory and trace, and the loop that runs them.
 #![allow(unsafe_code)]
 
+use std::ffi::c_void;
+
 use iced_x86::{FlowControl, Mnemonic as M, OpKind};
 use unicorn_engine::{Arch, Mode, Prot as EngineProt, TlbType, Unicorn, uc_error};
 
@@ -12,6 +14,7 @@ use crate::emu::unicorn::engine_state::{EngineState, Segment};
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::helpers;
 use crate::emu::unicorn::helpers::env::Before;
+use crate::emu::unicorn::interpose::look_up;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
@@ -88,7 +91,7 @@ impl Machine {
         let mut state = unsafe { EngineState::find(&mut engine) }.map_err(EngineError)?;
         state.set_unaligned(helpers::alignment::unaligned).map_err(EngineError)?;
         let mut vcpu = Box::new(Vcpu {
-            mmu: Mmu::new(space, &state).map_err(EngineError)?,
+            mmu: Mmu::new(space, &state, look_up as *const c_void).map_err(EngineError)?,
             trace: TraceBuffer::new(recorder, !reference, state.env_start()),
             run: RunControl::default(),
             outcome: 0,

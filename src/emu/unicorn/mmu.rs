@@ -31,13 +31,18 @@ pub(super) struct Mmu {
 }
 
 impl Mmu {
-    /// Puts an address space before a new engine.
+    /// Puts an address space before a new engine, whose generated code goes on at `look_up` where
+    /// the block at RIP has to be looked up.
     ///
     /// # Errors
     /// When the engine's TLB is not where it should be.
-    pub(super) fn new(space: AddressSpace, state: &EngineState) -> Result<Mmu, String> {
+    pub(super) fn new(
+        space: AddressSpace,
+        state: &EngineState,
+        look_up: *const c_void,
+    ) -> Result<Mmu, String> {
         let tlbs = Tlbs::find(state, space.loaded())?;
-        let mut jumps = JumpCache::default();
+        let mut jumps = JumpCache::new(look_up);
         jumps.set_tag(tlbs.tag());
         Ok(Mmu { space, tlbs, jumps, ways: Ways::default(), denied: None, dropped: false })
     }

@@ -10,6 +10,7 @@ use crate::emu::memory::space::AddressSpace;
 use crate::emu::supervisor::{Next, Supervisor};
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::helpers::env::Before;
+use crate::emu::unicorn::jump_cache::Targets;
 use crate::emu::unicorn::mmu::Mmu;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
@@ -47,17 +48,22 @@ pub(super) struct Vcpu {
     pub(super) refused: bool,
 }
 
+/// What callbacks reach: a virtual CPU, and by itself its table of jumps, which blocks that are
+/// dropped leave while other parts of the virtual CPU are at work.
+type Reached = (NonNull<Vcpu>, NonNull<Targets>);
+
 thread_local! {
-    static CURRENT: Cell<Option<NonNull<Vcpu>>> = const { Cell::new(None) };
+    static CURRENT: Cell<Option<Reached>> = const { Cell::new(None) };
 }
 
 /// Makes a virtual CPU the one that callbacks on this thread reach, until dropped.
-pub(super) struct Entered(Option<NonNull<Vcpu>>);
+pub(super) struct Entered(Option<Reached>);
 
 impl Entered {
     /// Enters; `vcpu` must not move until the result is dropped.
     pub(super) fn new(vcpu: &mut Vcpu) -> Entered {
-        Entered(CURRENT.replace(Some(NonNull::from(vcpu))))
+        let targets = NonNull::from(&**vcpu.mmu.jumps().targets());
+        Entered(CURRENT.replace(Some((NonNull::from(vcpu), targets))))
     }
 }
 
@@ -75,7 +81,16 @@ impl Drop for Entered {
 pub(super) unsafe fn current<'a>() -> Option<&'a mut Vcpu> {
     // SAFETY: the pointer was made from a live value by `Entered`, which outlives the engine's
     // call.
-    CURRENT.get().map(|mut vcpu| unsafe { vcpu.as_mut() })
+    CURRENT.get().map(|(mut vcpu, _)| unsafe { vcpu.as_mut() })
+}
+
+/// The table of jumps of the virtual CPU of the engine that is calling.
+///
+/// # Safety
+/// Called only from callbacks of the engine, which run inside [`Entered`].
+pub(super) unsafe fn targets<'a>() -> Option<&'a Targets> {
+    // SAFETY: the virtual CPU keeps its table, which is changed by cells only.
+    CURRENT.get().map(|(_, targets)| unsafe { targets.as_ref() })
 }
 
 impl Vcpu {
