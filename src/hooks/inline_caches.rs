@@ -48,10 +48,11 @@ struct Undo {
 pub(crate) struct FetchedLine {
     /// Its number.
     pub(crate) number: u32,
-    /// The instruction goes on in the next line.
-    pub(crate) goes_on: bool,
-    /// It is in two lines, of which this is the first or the second.
-    pub(crate) straddles: bool,
+    /// Bytes from its start to the end of the instruction, which may have begun before it and may
+    /// end in the next line.
+    pub(crate) end: u32,
+    /// Length of the instruction.
+    pub(crate) len: u8,
     /// Counter of the instruction's misses.
     pub(crate) counter: u32,
 }
@@ -196,23 +197,21 @@ impl InlineCaches {
         }
     }
 
-    /// Fetches an instruction, whose address and length `place` tells: at a time, from a line that
-    /// generated code has not found, and from the next one if it goes on there.
-    pub(super) fn fetch(&mut self, now: u32, line: FetchedLine, place: impl FnOnce() -> (u64, u32)) {
+    /// Fetches an instruction at a time, from a line that generated code has not found, and from the
+    /// next one if it goes on there.
+    pub(super) fn fetch(&mut self, now: u32, line: FetchedLine) {
         let mut missed = !self.fetch_line(now, line.number);
         let block = self.blocks.get(line.number as usize).copied().unwrap_or(0);
-        if line.goes_on {
-            let next = self.number(block.wrapping_add(1) & (u64::MAX >> self.shapes.fetch.line_shift()));
+        let shape = self.shapes.fetch;
+        if line.end > shape.line() {
+            let next = self.number(block.wrapping_add(1) & (u64::MAX >> shape.line_shift()));
             missed |= !self.fetch_line(now, next);
         }
-        if !missed {
-            return;
+        if missed {
+            let end = (block << shape.line_shift()).wrapping_add(line.end.into());
+            let (address, size) = (end.wrapping_sub(line.len.into()), line.len.into());
+            self.below.push(Access { address, counter: line.counter, size });
         }
-        let Shapes { fetch, ll, .. } = self.shapes;
-        // A line of I1 is in one of LL, wherever in it the instruction is.
-        let is_in_one = ll.line() >= fetch.line() && !line.straddles;
-        let (address, size) = if is_in_one { (block << fetch.line_shift(), 1) } else { place() };
-        self.below.push(Access { address, counter: line.counter, size });
     }
 
     /// Looks up a line of I1, by its number. True is a hit.

@@ -69,8 +69,8 @@ impl Vcpu {
             tell::REPEAT => recorder.repeat(plan, outcome, word != 0),
             tell::FETCH => {
                 let (number, counter) = (second as u32, (second >> 32) as u32);
-                let [goes_on, straddles] = [tell::GOES_ON, tell::STRADDLES].map(|bit| word & bit != 0);
-                let line = FetchedLine { number, goes_on, straddles, counter };
+                let (end, len) = ((word >> tell::END) as u32, (word >> tell::LENGTH) as u8);
+                let line = FetchedLine { number, end, len, counter };
                 recorder.fetched(running, word as u16, line, clock);
             }
             tell::DATA => {

@@ -78,8 +78,8 @@ impl Program {
             for (index, insn) in (0..).zip(&plan.insns) {
                 if before.replace(insn.pc / 64) != Some(insn.pc / 64) {
                     let (number, counter) = (caches.number(insn.pc / 64), Origin::Fetch(index).pack());
-                    let line = FetchedLine { number, goes_on: false, straddles: false, counter };
-                    caches.fetch(now, line, || (insn.pc, 4));
+                    let line = FetchedLine { number, end: insn.pc as u32 % 64 + 4, len: 4, counter };
+                    caches.fetch(now, line);
                 }
             }
             for (index, event) in (0..).zip(&plan.events) {

@@ -120,14 +120,11 @@ impl Recorder {
     /// Fetches the instruction at an index in the block that runs from a line that generated code
     /// has not found.
     pub(crate) fn fetched(&mut self, running: Running, insn: u16, mut line: FetchedLine, clock: u32) {
-        let Some((caches, plans)) = self.caches_with_room(running, clock) else { return };
+        let Some((caches, _)) = self.caches_with_room(running, clock) else { return };
         if caches.records_misses() {
             line.counter = Origin::Fetch(insn).pack();
         }
-        caches.fetch(clock, line, || {
-            let insn = plans.get(running.plan).and_then(|plan| plan.insns.get(usize::from(insn)));
-            insn.map_or((0, 1), |insn| (insn.pc, insn.len.into()))
-        });
+        caches.fetch(clock, line);
         if caches.record_missed() {
             self.note_missed(running);
         }

@@ -40,12 +40,13 @@ pub(crate) mod tell {
     pub(crate) const BRANCH: u64 = 1;
     /// A repeated string instruction: whether it is repeated if it iterates.
     pub(crate) const REPEAT: u64 = 2;
-    /// The fetch of the instruction with an index, from the line whose number is in the second
-    /// word, and the counter of its misses. Bits of the first tell that it goes on in the next
-    /// line, and that it is in two.
+    /// The fetch of an instruction: its index, [its length](LENGTH), and [bytes](END) from the
+    /// start of the line to its end. The second word has the number of the line, and in its high
+    /// half the counter of the instruction's misses.
     pub(crate) const FETCH: u64 = 3;
-    pub(crate) const GOES_ON: u64 = 1 << 16;
-    pub(crate) const STRADDLES: u64 = 1 << 17;
+    /// The lowest bits of these.
+    pub(crate) const LENGTH: u32 = 16;
+    pub(crate) const END: u32 = 24;
     /// A data event, by its index, at an address.
     pub(crate) const DATA: u64 = 4;
     /// All data events of the instruction with an index, whose first slot the second word is.

@@ -47,9 +47,9 @@ impl Translator {
                     block.lines = 1;
                     self.emit_tick();
                 }
-                let goes_on = if line != last { tell::GOES_ON } else { 0 };
-                let straddles = if pc >> shift != last { tell::STRADDLES } else { 0 };
-                self.emit_fetch(caches.number(line), goes_on | straddles, cursor);
+                let len = len.max(1) as u64;
+                let end = pc.wrapping_sub(line << shift).wrapping_add(len);
+                self.emit_fetch(caches.number(line), len << tell::LENGTH | end << tell::END, cursor);
             }
         }
     }
