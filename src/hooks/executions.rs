@@ -15,15 +15,20 @@ use crate::hooks::record::PlanId;
 /// Accounts with counts of their own before the consumers are told of them.
 const ACCOUNTS: usize = 16;
 
-/// Counts of a plan, as generated code adds to them.
+/// Counts of a plan, as generated code adds to them. They are small so that more of them are in the
+/// host's caches; the consumers are told of them before one overflows ([`MOST_UNTOLD`]).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     /// Executions.
-    pub(crate) executed: u64,
+    pub(crate) executed: u32,
     /// Mispredictions of the branch at its end.
-    pub(crate) mispredicted: u64,
+    pub(crate) mispredicted: u32,
 }
+
+/// Executions, of all plans together, after which the consumers are told. Each has two
+/// mispredictions at most: a repeated string instruction that compares has two branches.
+pub(super) const MOST_UNTOLD: u64 = 1 << 30;
 
 /// Counts of an account since the consumers were last told.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +77,8 @@ pub(super) struct Executions {
     account: AccountId,
     /// Those of other accounts.
     others: BTreeMap<AccountId, Tally>,
+    /// Executions, at most, since the consumers were last told.
+    untold: u64,
     /// Plan of the last block, while a fault may take it back.
     pub(super) last: Option<PlanId>,
     /// Prefix of a plan whose branch waits for where control goes.
@@ -90,7 +97,8 @@ impl Executions {
         caches: Option<InlineCaches>,
     ) -> Executions {
         let others = BTreeMap::new();
-        Executions { tally: Tally::default(), account, others, last: None, waits: None, predictors, caches }
+        let (tally, untold) = (Tally::default(), 0);
+        Executions { tally, account, others, untold, last: None, waits: None, predictors, caches }
     }
 
     /// Makes the accesses to LL that wait, if generated code drives the caches, and counts what
@@ -99,6 +107,16 @@ impl Executions {
         if let Some(caches) = &mut self.caches {
             caches.settle(&mut self.tally.missed);
         }
+    }
+
+    /// Learns of at most so many executions.
+    pub(super) fn add_untold(&mut self, most: u64) {
+        self.untold += most;
+    }
+
+    /// Tells if the consumers should be told, as a count might overflow.
+    pub(super) fn are_many(&self) -> bool {
+        self.untold >= MOST_UNTOLD
     }
 
     /// The current account.
@@ -150,7 +168,7 @@ impl Executions {
 
     /// Takes the counts of all accounts that have any, and sets them to zero.
     pub(super) fn take(&mut self) -> Vec<(AccountId, Tally)> {
-        self.last = None;
+        (self.last, self.untold) = (None, 0);
         let mut all: Vec<(AccountId, Tally)> = std::mem::take(&mut self.others).into_iter().collect();
         if !self.tally.is_empty() {
             all.push((self.account, self.tally.clone()));

@@ -313,8 +313,8 @@ impl Part {
     /// Adds executions of the plan with a number, and mispredictions of the branch at its end.
     pub(super) fn add_executions(&mut self, number: usize, count: &Count) {
         if let Some(block) = self.blocks.get(number) {
-            block.executed.update(|executed| executed + count.executed);
-            block.mispredicted.update(|mispredicted| mispredicted + count.mispredicted);
+            block.executed.update(|executed| executed + u64::from(count.executed));
+            block.mispredicted.update(|mispredicted| mispredicted + u64::from(count.mispredicted));
         }
     }
 

@@ -299,6 +299,9 @@ impl Recorder {
             return;
         }
         let len = self.len;
+        if let Some(executions) = &mut self.executions {
+            executions.add_untold(len as u64);
+        }
         if let Some(successors) = &mut self.successors {
             successors.sample(self.words.get(..len).unwrap_or_default(), &self.plans);
         }

@@ -17,7 +17,7 @@ const LATER: u32 = 8;
 
 /// Times that a block is seen in samples, and that it is executed, before it begins a superblock.
 const HOT: u32 = 256;
-const HOT_COUNT: u64 = 4096;
+const HOT_COUNT: u32 = 4096;
 
 /// Questions between two looks at the counts, but for the first ones; and plans for each of which
 /// there is one more, as a look takes longer then.
@@ -38,7 +38,7 @@ struct Seen {
     others: u32,
     next: u64,
     /// Executions, if they are counted.
-    executed: u64,
+    executed: u32,
 }
 
 /// Blocks with what follows them.
@@ -138,7 +138,7 @@ impl Successors {
             let is_usual = u64::from(seen.times) > u64::from(USUAL) * u64::from(seen.others);
             return (is_usual && ways.contains(&seen.next)).then_some(seen.next);
         }
-        let [one, other] = ways.map(|pc| self.at(mapping, pc).map_or(0, |seen| seen.executed));
+        let [one, other] = ways.map(|pc| self.at(mapping, pc).map_or(0, |seen| u64::from(seen.executed)));
         match () {
             () if one > u64::from(USUAL) * other => Some(ways[0]),
             () if other > u64::from(USUAL) * one => Some(ways[1]),

@@ -216,8 +216,8 @@ impl Emit {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST32_I64, from, base, offset) }
     }
 
-    /// Loads a word to change it, and stores it again; the offset is patched in when the block is
-    /// done.
+    /// Loads 32 bits to change them, and stores them again; the offset is patched in when the block
+    /// is done.
     pub(super) fn add_later(self, base: usize, addend: usize) -> [*mut Op; 2] {
         let temp = self.new_temp(false);
         let access = |opcode| unsafe {
@@ -226,9 +226,9 @@ impl Emit {
             (*op).args[1] = base;
             op
         };
-        let load = access(opcode::LD_I64);
+        let load = access(opcode::LD32U_I64);
         self.add(temp, temp, addend);
-        let store = access(opcode::ST_I64);
+        let store = access(opcode::ST32_I64);
         self.free(temp);
         [load, store]
     }

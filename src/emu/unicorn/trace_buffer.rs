@@ -241,10 +241,12 @@ impl TraceBuffer {
         self.recorder.plans.density().longest
     }
 
-    /// Hands a full buffer over to the consumers.
+    /// Hands a full buffer over to the consumers, and what generated code counts before it
+    /// overflows.
     pub(super) fn flush_if_full(&mut self) {
         if self.recorder.len() >= BUFFER_WORDS {
             self.recorder.flush_full();
         }
+        self.recorder.tell_if_many();
     }
 }

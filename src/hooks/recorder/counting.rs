@@ -199,6 +199,7 @@ impl Recorder {
     pub(crate) fn executed(&mut self, instructions: u64, last: Option<PlanId>) {
         self.tasks.unrecorded += instructions;
         if let Some(executions) = &mut self.executions {
+            executions.add_untold(instructions);
             executions.last = last;
         }
     }
@@ -329,6 +330,13 @@ impl Recorder {
             caches.follow(control, current, counted);
         }
         if tells {
+            self.tell_executions();
+        }
+    }
+
+    /// Tells the consumers what was executed before a count overflows.
+    pub(crate) fn tell_if_many(&mut self) {
+        if self.executions.as_ref().is_some_and(Executions::are_many) {
             self.tell_executions();
         }
     }

@@ -6,7 +6,8 @@ use super::*;
 use crate::hooks::consumer::Predictors;
 use crate::hooks::control::{AccountId, Opening};
 use crate::hooks::counts::Counts;
-use crate::hooks::plan::{Builder, NO_MAPPING};
+use crate::hooks::executions::MOST_UNTOLD;
+use crate::hooks::plan::{Builder, NO_MAPPING, Plan, PlannedInsn};
 use crate::hooks::recorder::counting::Inline;
 use crate::hooks::tally::Tally;
 use crate::sim::Hierarchy;
@@ -111,7 +112,7 @@ impl Code {
     }
 
     /// Plan of the instructions from `pc` to `end`.
-    fn plan(&self, pc: u64, end: u64) -> crate::hooks::plan::Plan {
+    fn plan(&self, pc: u64, end: u64) -> Plan {
         let mut builder = Builder::default();
         builder.begin(pc, self.mapping);
         let mut at = pc;
@@ -547,6 +548,27 @@ fn threads_apart_add_up() {
             assert!(tables[&child.expect("a child")].is_empty());
         }
     }
+}
+
+#[test]
+fn counts_are_told_before_they_overflow() {
+    let setting = Setting { model: CountModel::Arch, caches: false, branches: false, cpus: 0 };
+    let mut recorder = setting.recorder();
+    let mut plan = Plan::empty(0x1000, 0);
+    plan.insns.push(PlannedInsn { pc: 0x1000, len: 1 });
+    let id = recorder.plans.insert(plan);
+    let executed = |recorder: &mut Recorder| recorder.executions()[id.0 as usize].executed;
+    for round in 1..=3 {
+        recorder.append(id, &[]);
+        recorder.executed(MOST_UNTOLD - 1, Some(id));
+        recorder.tell_if_many();
+        assert_eq!(executed(&mut recorder), 1, "{round}");
+        recorder.executed(1, Some(id));
+        recorder.tell_if_many();
+        assert_eq!(executed(&mut recorder), 0, "{round}");
+    }
+    let tables = tables(&recorder.finish());
+    assert_eq!(tables[&AccountId::FIRST][&(0x1000, 0)].ir, 3);
 }
 
 /// The counts of steps that run alone but for the pauses between pieces, each of which is the turn
