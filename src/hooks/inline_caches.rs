@@ -84,8 +84,11 @@ pub(crate) struct InlineCaches {
     of: Option<AccountId>,
     kept: BTreeMap<AccountId, Kept>,
     table: Box<DataTable>,
-    /// Place of the time of the last access by I1 line; null where the cache does not hold it.
+    /// Place of the time of the last access by I1 line; [`InlineCaches::absent`] where the cache
+    /// does not hold it.
     fetch_times: Vec<*mut u32>,
+    /// Where generated code stores the time of a line that the cache does not hold.
+    unused: Box<[u32; 2]>,
     blocks: Vec<u64>,
     numbers: FxHashMap<u64, u32>,
     /// The number of the line in each way of I1, or else [`InlineCaches::LINE_ZERO`].
@@ -116,6 +119,9 @@ impl InlineCaches {
     /// several: it has no time.
     pub(crate) const LINE_ZERO: u32 = 0;
 
+    /// Bit of the place of a time that tells that the cache does not hold the line.
+    pub(crate) const ABSENT: u64 = 1;
+
     /// Tests whether generated code can drive caches of these shapes: lines of D1 are not shorter
     /// than what its table needs and not longer than a page, and there is more than one set.
     pub(super) fn can_have(caches: &Hierarchy) -> bool {
@@ -131,13 +137,16 @@ impl InlineCaches {
         let below = MissList::new(owner, || Cache::new(fetch));
         let levels = Box::new(shapes.levels());
         let ways = vec![InlineCaches::LINE_ZERO; levels.fetch.blocks().len()];
+        let mut unused = Box::new([0; 2]);
+        let absent = InlineCaches::absent(&mut unused);
         InlineCaches {
             shapes,
             levels,
             of: Some(account),
             kept: BTreeMap::new(),
             table: DataTable::new(),
-            fetch_times: vec![std::ptr::null_mut()],
+            fetch_times: vec![absent],
+            unused,
             blocks: vec![0],
             numbers: FxHashMap::from_iter([(0, InlineCaches::LINE_ZERO)]),
             ways,
@@ -169,7 +178,13 @@ impl InlineCaches {
         &mut self.table
     }
 
-    /// Places of the times of I1 lines, for all that have a number; null if I1 does not hold one.
+    /// A place for a time that nobody reads, with [`InlineCaches::ABSENT`].
+    fn absent(unused: &mut [u32; 2]) -> *mut u32 {
+        unused.as_mut_ptr().wrapping_byte_add(InlineCaches::ABSENT as usize)
+    }
+
+    /// Places of the times of I1 lines, for all that have a number, which a word may be stored to;
+    /// with [`InlineCaches::ABSENT`] if I1 does not hold one.
     pub(crate) fn fetch_times(&self) -> &[*mut u32] {
         &self.fetch_times
     }
@@ -179,7 +194,7 @@ impl InlineCaches {
         let next = self.blocks.len() as u32;
         *self.numbers.entry(block).or_insert_with(|| {
             self.blocks.push(block);
-            self.fetch_times.push(std::ptr::null_mut());
+            self.fetch_times.push(InlineCaches::absent(&mut self.unused));
             next
         })
     }
@@ -217,7 +232,7 @@ impl InlineCaches {
     /// Looks up a line of I1, by its number. True is a hit.
     #[inline]
     fn fetch_line(&mut self, now: u32, number: u32) -> bool {
-        let InlineCaches { levels, fetch_times, ways, blocks, .. } = self;
+        let InlineCaches { levels, fetch_times, ways, blocks, unused, .. } = self;
         let block = blocks.get(number as usize).copied().unwrap_or(0);
         let touched = levels.fetch.touch(block, now);
         let Some(way) = ways.get_mut(touched.way) else { return touched.hit }; // Cannot be: both are as long.
@@ -225,7 +240,7 @@ impl InlineCaches {
         if !touched.hit
             && let Some(time) = fetch_times.get_mut(before as usize)
         {
-            *time = std::ptr::null_mut();
+            *time = InlineCaches::absent(unused);
         }
         if let Some(time) = fetch_times.get_mut(number as usize).filter(|_| number != InlineCaches::LINE_ZERO)
         {
@@ -402,12 +417,12 @@ impl InlineCaches {
 
     /// Has generated code find nothing.
     fn forget_lines(&mut self) {
-        let InlineCaches { table, fetch_times, ways, .. } = self;
+        let InlineCaches { table, fetch_times, ways, unused, .. } = self;
         table.clear();
         for number in ways {
             let number = std::mem::replace(number, InlineCaches::LINE_ZERO);
             if let Some(time) = fetch_times.get_mut(number as usize) {
-                *time = std::ptr::null_mut();
+                *time = InlineCaches::absent(unused);
             }
         }
         self.undo.clear();

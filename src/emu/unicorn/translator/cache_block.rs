@@ -29,6 +29,17 @@ impl Data {
     }
 }
 
+/// Line of I1 that generated code may not find: where it goes then, and where it comes back to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AbsentLine {
+    /// Its number.
+    pub(super) number: u32,
+    /// The first word that is told of it.
+    pub(super) word: u64,
+    pub(super) absent: *mut u32,
+    pub(super) back: *mut u32,
+}
+
 /// State of the translation of a block that drives caches.
 #[derive(Debug, Default)]
 pub(crate) struct CacheBlock {
@@ -38,6 +49,8 @@ pub(crate) struct CacheBlock {
     pub(super) line: Option<u64>,
     /// Lines fetched at one time.
     pub(super) lines: u64,
+    /// Those of the block so far.
+    pub(super) absent: Vec<AbsentLine>,
     pub(super) data: Data,
     /// Data events of the block before the instruction.
     pub(super) first_event: usize,

@@ -14,7 +14,7 @@ use crate::emu::unicorn::line_tlb::{self, CLOCK, Tap};
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::{ADDRESSES, tell};
-use crate::emu::unicorn::translator::cache_block::Data;
+use crate::emu::unicorn::translator::cache_block::{AbsentLine, Data};
 use crate::emu::unicorn::translator::patches::Later;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::x86::cost::Access;
@@ -64,40 +64,51 @@ impl Translator {
         emit.free(clock);
     }
 
-    /// Emits the fetch of the line with a number, where the instruction is as these bits tell.
+    /// Emits the fetch of the line with a number, of the instruction that is next, with these bits
+    /// of what is [told](tell::FETCH).
     fn emit_fetch(&mut self, number: u32, bits: u64, cursor: *const Cursor) {
-        let emit = Emit(self.context);
         let word = self.builder.instructions() as u64 | bits;
-        let tell_fetch = |translator: &mut Translator| {
-            let (line, op) = emit.later();
-            translator.patches.add(op, 1, Later::Fetch(number, word as u16));
-            translator.tell_with(tell::FETCH, word, line);
-            emit.free(line);
-        };
         if number == InlineCaches::LINE_ZERO {
-            return tell_fetch(self);
+            return self.tell_fetch(number, word);
         }
-        let at = size_of::<*mut u32>() * number as usize;
-        let load = |translator: &mut Translator| {
-            let time = emit.new_temp(false);
-            let words = translator.words(emit, cursor);
-            words.load(time, offset_of!(Cursor, fetch_times));
-            words.free();
-            emit.load(time, time, at);
-            time
-        };
-        let (time, none) = (load(self), emit.constant(0));
-        let found = emit.new_label();
-        emit.branch(COND_NE, time, none, found);
-        emit.free(time);
-        emit.free(none);
-        tell_fetch(self);
-        emit.place(found);
-        let (time, clock) = (load(self), emit.new_temp(false));
+        let emit = Emit(self.context);
+        let (time, clock, zero) = (emit.new_temp(false), emit.new_temp(false), emit.constant(0));
+        let words = self.words(emit, cursor);
+        words.load(time, offset_of!(Cursor, fetch_times));
+        words.free();
+        emit.load(time, time, size_of::<*mut u32>() * number as usize);
         emit.load32(clock, emit.env(), CLOCK as usize);
         emit.store32(clock, time, 0);
-        emit.free(time);
-        emit.free(clock);
+        emit.and(time, time, InlineCaches::ABSENT as i64);
+        let (absent, back) = (emit.new_label(), emit.new_label());
+        emit.branch(COND_NE, time, zero, absent);
+        emit.place(back);
+        for temp in [time, clock, zero] {
+            emit.free(temp);
+        }
+        if let Some(block) = &mut self.inline.caches {
+            block.absent.push(AbsentLine { number, word, absent, back });
+        }
+    }
+
+    /// Tells of the fetch of the line with a number.
+    fn tell_fetch(&mut self, number: u32, word: u64) {
+        let emit = Emit(self.context);
+        let (line, op) = emit.later();
+        self.patches.add(op, 1, Later::Fetch(number, word as u16));
+        self.tell_with(tell::FETCH, word, line);
+        emit.free(line);
+    }
+
+    /// Emits, behind the end of the block, the calls for lines of I1 that are not there.
+    pub(crate) fn tell_absent(&mut self) {
+        let lines = self.inline.caches.as_mut().map(|block| std::mem::take(&mut block.absent));
+        let emit = Emit(self.context);
+        for AbsentLine { number, word, absent, back } in lines.into_iter().flatten() {
+            emit.place(absent);
+            self.tell_fetch(number, word);
+            emit.go(back);
+        }
     }
 
     /// Prepares for the data of an instruction whose cost the matcher has.
