@@ -87,7 +87,7 @@ pub(crate) struct InlineCaches {
     /// Place of the time of the last access by I1 line; [`InlineCaches::absent`] where the cache
     /// does not hold it.
     fetch_times: Vec<*mut u32>,
-    /// Where generated code stores the time of a line that the cache does not hold.
+    /// Place for the time that generated code stores of a line that the cache does not hold.
     unused: Box<[u32; 2]>,
     blocks: Vec<u64>,
     numbers: FxHashMap<u64, u32>,
@@ -212,8 +212,8 @@ impl InlineCaches {
         }
     }
 
-    /// Fetches an instruction at a time, from a line that generated code has not found, and from the
-    /// next one if it goes on there.
+    /// Fetches an instruction at a time, from a line that generated code has not found, and from
+    /// the next one if it goes on there.
     pub(super) fn fetch(&mut self, now: u32, line: FetchedLine) {
         let mut missed = !self.fetch_line(now, line.number);
         let block = self.blocks.get(line.number as usize).copied().unwrap_or(0);

@@ -48,7 +48,7 @@ pub(super) struct Vcpu {
     pub(super) refused: bool,
 }
 
-/// What callbacks reach: a virtual CPU, and by itself its table of jumps, which blocks that are
+/// A virtual CPU that callbacks reach, and by itself its table of jumps, which blocks that are
 /// dropped leave while other parts of the virtual CPU are at work.
 type Reached = (NonNull<Vcpu>, NonNull<Targets>);
 
