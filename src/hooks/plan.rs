@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Jump, Leave, jump, leave};
 use crate::hooks::callgraph::stack_pointer::{Follower, StackPointer};
 use crate::hooks::counts::Kind;
-use crate::hooks::record::{Header, MAX_RECORD, MOST_INSIDE, PlanId};
+use crate::hooks::record::{Header, MAX_BLOCK, MAX_RECORD, MOST_INSIDE, PlanId};
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
 
 /// Index of the mapping that code comes from, in the session's list.
@@ -211,9 +211,11 @@ impl Builder {
         self.plan.insns.len()
     }
 
-    /// Tests whether the record has no room for another instruction.
+    /// Tests whether the record has no room for another instruction, or the block for one besides
+    /// those that begin its end and the code behind it.
     pub(crate) fn is_full(&self) -> bool {
-        self.slots() + 128 > MAX_RECORD || !self.has_room_inside(0)
+        let most = MAX_BLOCK as usize - 2;
+        self.instructions() >= most || self.slots() + 128 > MAX_RECORD || !self.has_room_inside(0)
     }
 
     /// Tests whether so many branches more may come before the end. A call graph has them in the

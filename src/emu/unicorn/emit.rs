@@ -103,6 +103,15 @@ impl Emit {
         }
     }
 
+    /// Begins code that belongs to an instruction at an address, before which the flags are what
+    /// the CPU's state tells.
+    pub(super) fn begin_instruction(self, pc: u64) {
+        unsafe {
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::INSN_START);
+            (&mut (*op).args)[..2].copy_from_slice(&[pc as usize, layout::CC_OP_DYNAMIC]);
+        }
+    }
+
     /// Calls one of the engine's helpers that returns nothing.
     pub(super) fn call(self, helper: Helper, args: &mut [usize]) {
         let (function, args, count) = (helper as *const c_void, args.as_mut_ptr().cast(), args.len() as i32);

@@ -163,10 +163,7 @@ replace! {
                 if std::ptr::eq(function, helper_check_exit_request as *const c_void) {
                     let at_breakpoint = vcpu.run.breakpoints().contains(&translator.block_pc());
                     let reached = at_breakpoint.then(|| vcpu.run.reached_word());
-                    translator.exit_check(c, vcpu.trace.cursor(), reached, |args| {
-                        let args = args.as_mut_ptr();
-                        ffi::__real_tcg_gen_callN_x86_64(c, function, std::ptr::null_mut(), 2, args);
-                    });
+                    translator.exit_check(c, vcpu.trace.cursor(), reached);
                     return;
                 }
                 if std::ptr::eq(function, helper_single_step_x86_64 as *const c_void) {

@@ -23,6 +23,7 @@ pub(super) mod opcode {
     pub(crate) const ADD_I64: u32 = 78;
     pub(crate) const OR_I64: u32 = 88;
     pub(crate) const BRCOND_I64: u32 = 103;
+    pub(crate) const INSN_START: u32 = 129;
     pub(crate) const GOTO_PTR: u32 = 132;
     pub(crate) const QEMU_LD_I32: u32 = 133;
     pub(crate) const QEMU_ST_I64: u32 = 136;
@@ -32,11 +33,11 @@ pub(super) mod opcode {
 pub(super) const TYPE_I32: i32 = 0;
 pub(super) const TYPE_I64: i32 = 1;
 
-/// `TCG_COND_GE`, `TCG_COND_EQ`, `TCG_COND_NE` and `TCG_COND_LEU`.
-pub(super) const COND_GE: i32 = 3;
+/// `TCG_COND_LT`, `TCG_COND_EQ`, `TCG_COND_NE` and `TCG_COND_GTU`.
+pub(super) const COND_LT: i32 = 2;
 pub(super) const COND_EQ: i32 = 8;
 pub(super) const COND_NE: i32 = 9;
-pub(super) const COND_LEU: i32 = 12;
+pub(super) const COND_GTU: i32 = 13;
 
 /// Offsets in `TCGContext`.
 const CONTEXT_OP_DEFS: usize = 39272;
@@ -46,6 +47,8 @@ const CONTEXT_REGS: usize = 39320;
 
 /// `CC_OP_EFLAGS`: `cc_src` holds all flags.
 pub(super) const CC_OP_EFLAGS: usize = 1;
+/// `CC_OP_DYNAMIC`: the CPU's state tells.
+pub(super) const CC_OP_DYNAMIC: usize = 0;
 
 /// Offsets in `TCGTemp`: the value that it lies beside in memory, and its name; and the size of an
 /// operation's definition.
@@ -117,7 +120,9 @@ pub(super) struct Block {
     cs_base: u64,
     /// The CPU mode it was translated for.
     pub(super) flags: u32,
-    sizes: u32,
+    size: u16,
+    /// Instructions whose places the engine keeps, to find one by an address in generated code.
+    pub(super) instructions: u16,
     /// Options of its translation, and [`CF_INVALID`].
     pub(super) cflags: u32,
     trace: u32,
@@ -216,6 +221,7 @@ pub(super) unsafe fn verify_context(context: Context, uc: *mut c_void) -> Result
             (opcode::ADD_I64, c"add_i64"),
             (opcode::OR_I64, c"or_i64"),
             (opcode::BRCOND_I64, c"brcond_i64"),
+            (opcode::INSN_START, c"insn_start"),
             (opcode::GOTO_PTR, c"goto_ptr"),
             (opcode::QEMU_LD_I32, c"qemu_ld_i32"),
             (opcode::QEMU_ST_I64, c"qemu_st_i64"),

@@ -63,6 +63,9 @@ pub(super) unsafe fn translate(
                 vcpu.leave(Leave::Broken(format!("this engine is not the one expected: {why}")));
             }
             vcpu.translator.tell_absent();
+            if vcpu.translator.ask(vcpu.trace.cursor()) {
+                (*tb.cast::<Block>()).instructions += 1;
+            }
             vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc), is_whole);
         }
     }

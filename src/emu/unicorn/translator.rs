@@ -94,6 +94,8 @@ pub(super) struct Translator {
     pc: u64,
     /// The next exit check is the one at the start of the block.
     at_start: bool,
+    /// Labels of its call behind the block, and of where that comes back to.
+    asks: Option<(*mut u32, *mut u32)>,
     /// TCG temporary that holds the buffer pointer within the block.
     pointer: *mut c_void,
     /// Generated code counts executions in place of the trace.
@@ -171,6 +173,7 @@ impl Translator {
             tb: std::ptr::null_mut(),
             pc: 0,
             at_start: false,
+            asks: None,
             pointer: std::ptr::null_mut(),
             counts: false,
             patches: Patches::default(),
@@ -216,6 +219,7 @@ impl Translator {
         self.tb = tb;
         self.pc = pc;
         self.at_start = true;
+        self.asks = None;
         self.exits = 0;
         self.in_atomic = false;
         self.builder.begin(pc, mapping);

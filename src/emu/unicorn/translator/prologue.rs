@@ -5,13 +5,20 @@
 use std::ffi::c_void;
 use std::mem::offset_of;
 
-use crate::emu::unicorn::emit::Emit;
-use crate::emu::unicorn::ffi::{self, Context};
-use crate::emu::unicorn::layout::{self, COND_GE, COND_LEU};
+use crate::emu::unicorn::emit::{Emit, Helper};
+use crate::emu::unicorn::ffi::Context;
+use crate::emu::unicorn::layout::{self, COND_GTU, COND_LT};
 use crate::emu::unicorn::line_tlb::CLOCK;
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::patches::Later;
+
+unsafe extern "C" {
+    fn helper_check_exit_request_x86_64();
+}
+
+/// The helper that leaves generated code if that is asked for.
+const EXIT_CHECK: Helper = helper_check_exit_request_x86_64;
 
 /// The words of the cursor, as generated code finds them.
 #[derive(Clone, Copy)]
@@ -59,55 +66,90 @@ impl Translator {
         context: Context,
         cursor: *const Cursor,
         reached: Option<*const u64>,
-        call: impl FnOnce(&mut [*mut c_void; 2]),
     ) {
         self.context = context;
         if !std::mem::take(&mut self.at_start) {
             return;
         }
         let emit = Emit(context);
+        let words = self.words(emit, cursor);
         if let Some(reached) = reached.filter(|_| !self.reference) {
             let (word, pc) = (emit.constant(reached as u64), emit.constant(self.pc));
             emit.store(pc, word, 0);
             for temp in [word, pc] {
                 emit.free(temp);
             }
-            self.call_exit_check(emit, call);
-            return;
-        }
-        let words = self.words(emit, cursor);
-        let (at, limit, goes_on) = if self.counts {
-            let (least, op) = emit.later();
-            self.patches.add(op, 1, Later::Instructions);
-            (offset_of!(Cursor, left), least, COND_GE)
-        } else {
-            let limit = emit.new_temp(false);
-            words.load(limit, offset_of!(Cursor, limit));
-            (offset_of!(Cursor, next), limit, COND_LEU)
-        };
-        let now = emit.new_temp(false);
-        words.load(now, at);
-        words.free();
-        // SAFETY: as for `Emit`.
-        unsafe {
-            let label = ffi::gen_new_label_x86_64(context);
-            ffi::tcg_gen_brcond_i64_x86_64(context, goes_on, emit.value(now), emit.value(limit), label);
-            for temp in [now, limit] {
-                emit.free(temp);
+            self.call_exit_check(emit);
+            if self.counts {
+                let left = self.pass_instructions(emit, words, Later::MinusInstructions);
+                emit.free(left);
             }
-            self.call_exit_check(emit, call);
-            emit.place(label);
+            return words.free();
         }
+        let (asks, back) = (emit.new_label(), emit.new_label());
+        if self.counts {
+            let left = self.pass_instructions(emit, words, Later::MinusInstructions);
+            let none = emit.constant(0);
+            emit.branch(COND_LT, left, none, asks);
+            emit.free(left);
+            emit.free(none);
+        } else {
+            let (now, limit) = (emit.new_temp(false), emit.new_temp(false));
+            words.load(now, offset_of!(Cursor, next));
+            words.load(limit, offset_of!(Cursor, limit));
+            emit.branch(COND_GTU, now, limit, asks);
+            emit.free(now);
+            emit.free(limit);
+        }
+        words.free();
+        emit.place(back);
+        self.asks = Some((asks, back));
+    }
+
+    /// Emits the call of the exit check behind the end of the block, as code of its first
+    /// instruction, which the engine then goes on with. Returns false if the call is elsewhere.
+    pub(crate) fn ask(&mut self, cursor: *const Cursor) -> bool {
+        let Some((asks, back)) = self.asks.take() else { return false };
+        let emit = Emit(self.context);
+        emit.begin_instruction(self.pc);
+        emit.place(asks);
+        let words = self.words(emit, cursor);
+        if self.counts {
+            let left = self.pass_instructions(emit, words, Later::Instructions);
+            emit.free(left);
+        }
+        self.call_exit_check(emit);
+        if self.counts {
+            let left = self.pass_instructions(emit, words, Later::MinusInstructions);
+            emit.free(left);
+        }
+        words.free();
+        emit.go(back);
+        true
     }
 
     /// Emits the call of the exit check, whose replacement asks first. It finds the number of the
     /// block's instructions in place of the flag of a delay slot.
-    fn call_exit_check(&mut self, emit: Emit, call: impl FnOnce(&mut [*mut c_void; 2])) {
+    fn call_exit_check(&mut self, emit: Emit) {
         // SAFETY: as for `Emit`.
         let uc = emit.constant(unsafe { layout::context_uc(emit.0) } as u64);
         let (instructions, op) = emit.later32();
         self.patches.add(op, 1, Later::Instructions);
-        call(&mut [uc as *mut c_void, instructions as *mut c_void]);
+        emit.call(EXIT_CHECK, &mut [uc, instructions]);
+        emit.free(uc);
+    }
+
+    /// Emits the addition of the number of instructions to those that are left, negated or not.
+    /// Returns those that are left then.
+    fn pass_instructions(&mut self, emit: Emit, words: Words, number: Later) -> usize {
+        let (addend, op) = emit.later();
+        self.patches.add(op, 1, number);
+        let left = emit.new_temp(false);
+        words.load(left, offset_of!(Cursor, left));
+        emit.add(left, left, addend);
+        words.store(left, offset_of!(Cursor, left));
+        emit.free(addend);
+        left
     }
 
     /// Emits the header and the advance of the cursor, or the count of executions, after the
@@ -142,24 +184,18 @@ impl Translator {
         self.patches.add(bytes_op, 1, Later::Size);
     }
 
-    /// Emits the count of an execution, and of its instructions.
+    /// Emits the count of an execution.
     fn count_execution(&mut self, emit: Emit, words: Words) {
-        let (minus, minus_op) = emit.later();
-        let left = emit.new_temp(false);
-        words.load(left, offset_of!(Cursor, left));
-        emit.add(left, left, minus);
-        let at = words.offset.wrapping_add(offset_of!(Cursor, left));
-        self.inline.start = Some(emit.store_op(left, words.base, at));
         let (counts, one) = (emit.new_temp(false), emit.constant(1));
         words.load(counts, offset_of!(Cursor, executions));
         let accesses = emit.add_later(counts, one);
         let (plan, plan_op) = emit.later();
-        words.store(plan, offset_of!(Cursor, last));
+        let at = words.offset.wrapping_add(offset_of!(Cursor, last));
+        self.inline.start = Some(emit.store_op(plan, words.base, at));
         words.free();
-        for temp in [minus, left, counts, one, plan] {
+        for temp in [counts, one, plan] {
             emit.free(temp);
         }
-        self.patches.add(minus_op, 1, Later::MinusInstructions);
         accesses.into_iter().for_each(|op| self.patches.add(op, 2, Later::Count));
         self.patches.add(plan_op, 1, Later::Plan);
         if self.inline.caches.is_some() {
