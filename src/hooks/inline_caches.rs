@@ -6,10 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
 use crate::hooks::control::{AccountId, ByAccount, Opening};
 use crate::hooks::data_table::{DataLine, DataTable, LineEntry};
+use crate::hooks::fetch_table::FetchTable;
 use crate::hooks::misses_below::{Access, Counters, LlOwner, MissList, RecordMiss};
 use crate::hooks::saved_caches::{SavedCaches, SavedLevels};
 use crate::sim::{Cache, Geometry, Hierarchy, NEVER, TimedCache, Touched};
@@ -84,14 +83,8 @@ pub(crate) struct InlineCaches {
     of: Option<AccountId>,
     kept: BTreeMap<AccountId, Kept>,
     table: Box<DataTable>,
-    /// Place of the time of the last access by I1 line; [`InlineCaches::absent`] where the cache
-    /// does not hold it.
-    fetch_times: Vec<*mut u32>,
-    /// Place for the time that generated code stores of a line that the cache does not hold.
-    unused: Box<[u32; 2]>,
-    blocks: Vec<u64>,
-    numbers: FxHashMap<u64, u32>,
-    /// The number of the line in each way of I1, or else [`InlineCaches::LINE_ZERO`].
+    fetch_table: FetchTable,
+    /// The number of the line in each way of I1, or else [`FetchTable::LINE_ZERO`].
     ways: Vec<u32>,
     /// The latest time.
     clock: u32,
@@ -115,13 +108,6 @@ impl Shapes {
 }
 
 impl InlineCaches {
-    /// Number of the I1 line that holds block 0, with which every way begins, so that it may be in
-    /// several: it has no time.
-    pub(crate) const LINE_ZERO: u32 = 0;
-
-    /// Bit of the place of a time that tells that the cache does not hold the line.
-    pub(crate) const ABSENT: u64 = 1;
-
     /// Tests whether generated code can drive caches of these shapes: lines of D1 are not shorter
     /// than what its table needs and not longer than a page, and there is more than one set.
     pub(super) fn can_have(caches: &Hierarchy) -> bool {
@@ -136,19 +122,14 @@ impl InlineCaches {
         let shapes = Shapes { fetch, data, ll, has_ll: owner != LlOwner::Consumer, clip };
         let below = MissList::new(owner, || Cache::new(fetch));
         let levels = Box::new(shapes.levels());
-        let ways = vec![InlineCaches::LINE_ZERO; levels.fetch.blocks().len()];
-        let mut unused = Box::new([0; 2]);
-        let absent = InlineCaches::absent(&mut unused);
+        let ways = vec![FetchTable::LINE_ZERO; levels.fetch.blocks().len()];
         InlineCaches {
             shapes,
             levels,
             of: Some(account),
             kept: BTreeMap::new(),
             table: DataTable::new(),
-            fetch_times: vec![absent],
-            unused,
-            blocks: vec![0],
-            numbers: FxHashMap::from_iter([(0, InlineCaches::LINE_ZERO)]),
+            fetch_table: FetchTable::new(),
             ways,
             clock: 1,
             window: (0, 0),
@@ -178,25 +159,14 @@ impl InlineCaches {
         &mut self.table
     }
 
-    /// A place for a time that nobody reads, with [`InlineCaches::ABSENT`].
-    fn absent(unused: &mut [u32; 2]) -> *mut u32 {
-        unused.as_mut_ptr().wrapping_byte_add(InlineCaches::ABSENT as usize)
-    }
-
-    /// Places of the times of I1 lines, for all that have a number, which a word may be stored to;
-    /// with [`InlineCaches::ABSENT`] if I1 does not hold one.
-    pub(crate) fn fetch_times(&self) -> &[*mut u32] {
-        &self.fetch_times
+    /// The table of lines of I1.
+    pub(crate) fn fetch_table(&self) -> &FetchTable {
+        &self.fetch_table
     }
 
     /// The number of an I1 line.
     pub(crate) fn number(&mut self, block: u64) -> u32 {
-        let next = self.blocks.len() as u32;
-        *self.numbers.entry(block).or_insert_with(|| {
-            self.blocks.push(block);
-            self.fetch_times.push(InlineCaches::absent(&mut self.unused));
-            next
-        })
+        self.fetch_table.number(block)
     }
 
     /// The latest time.
@@ -216,7 +186,7 @@ impl InlineCaches {
     /// the next one if it goes on there.
     pub(super) fn fetch(&mut self, now: u32, line: FetchedLine) {
         let mut missed = !self.fetch_line(now, line.number);
-        let block = self.blocks.get(line.number as usize).copied().unwrap_or(0);
+        let block = self.fetch_table.block(line.number);
         let shape = self.shapes.fetch;
         if line.end > shape.line() {
             let next = self.number(block.wrapping_add(1) & (u64::MAX >> shape.line_shift()));
@@ -232,20 +202,14 @@ impl InlineCaches {
     /// Looks up a line of I1, by its number. True is a hit.
     #[inline]
     fn fetch_line(&mut self, now: u32, number: u32) -> bool {
-        let InlineCaches { levels, fetch_times, ways, blocks, unused, .. } = self;
-        let block = blocks.get(number as usize).copied().unwrap_or(0);
-        let touched = levels.fetch.touch(block, now);
+        let InlineCaches { levels, fetch_table, ways, .. } = self;
+        let touched = levels.fetch.touch(fetch_table.block(number), now);
         let Some(way) = ways.get_mut(touched.way) else { return touched.hit }; // Cannot be: both are as long.
         let before = std::mem::replace(way, number);
-        if !touched.hit
-            && let Some(time) = fetch_times.get_mut(before as usize)
-        {
-            *time = InlineCaches::absent(unused);
+        if !touched.hit {
+            fetch_table.forget(before);
         }
-        if let Some(time) = fetch_times.get_mut(number as usize).filter(|_| number != InlineCaches::LINE_ZERO)
-        {
-            *time = levels.fetch.time_place(touched.way);
-        }
+        fetch_table.find_at(number, levels.fetch.time_place(touched.way));
         touched.hit
     }
 
@@ -417,13 +381,10 @@ impl InlineCaches {
 
     /// Has generated code find nothing.
     fn forget_lines(&mut self) {
-        let InlineCaches { table, fetch_times, ways, unused, .. } = self;
+        let InlineCaches { table, fetch_table, ways, .. } = self;
         table.clear();
         for number in ways {
-            let number = std::mem::replace(number, InlineCaches::LINE_ZERO);
-            if let Some(time) = fetch_times.get_mut(number as usize) {
-                *time = InlineCaches::absent(unused);
-            }
+            fetch_table.forget(std::mem::replace(number, FetchTable::LINE_ZERO));
         }
         self.undo.clear();
         self.undo_clock = 0;

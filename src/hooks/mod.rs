@@ -13,6 +13,7 @@ pub(crate) mod data_table;
 mod deferred;
 pub(crate) mod executions;
 pub(crate) mod fault;
+pub(crate) mod fetch_table;
 mod filter;
 pub(crate) mod inline_caches;
 pub(crate) mod inline_predictors;

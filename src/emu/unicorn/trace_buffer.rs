@@ -185,7 +185,7 @@ impl TraceBuffer {
     /// Has generated code find the count of a plan that is new, and the times of its lines.
     pub(super) fn add_plan(&mut self) {
         self.words().executions = self.recorder.executions().as_mut_ptr();
-        let fetch_times = self.recorder.inline_caches().map(|caches| caches.fetch_times().as_ptr());
+        let fetch_times = self.recorder.inline_caches().map(|caches| caches.fetch_table().times().as_ptr());
         self.words().fetch_times = fetch_times.unwrap_or(std::ptr::null());
     }
 

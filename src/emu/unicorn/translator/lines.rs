@@ -16,6 +16,7 @@ use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::{ADDRESSES, tell};
 use crate::emu::unicorn::translator::cache_block::{AbsentLine, Data};
 use crate::emu::unicorn::translator::patches::Later;
+use crate::hooks::fetch_table::FetchTable;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::x86::cost::Access;
 
@@ -68,7 +69,7 @@ impl Translator {
     /// of what is [told](tell::FETCH).
     fn emit_fetch(&mut self, number: u32, bits: u64, cursor: *const Cursor) {
         let word = self.builder.instructions() as u64 | bits;
-        if number == InlineCaches::LINE_ZERO {
+        if number == FetchTable::LINE_ZERO {
             return self.tell_fetch(number, word);
         }
         let emit = Emit(self.context);
@@ -79,7 +80,7 @@ impl Translator {
         emit.load(time, time, size_of::<*mut u32>() * number as usize);
         emit.load32(clock, emit.env(), CLOCK as usize);
         emit.store32(clock, time, 0);
-        emit.and(time, time, InlineCaches::ABSENT as i64);
+        emit.and(time, time, FetchTable::ABSENT as i64);
         let (absent, back) = (emit.new_label(), emit.new_label());
         emit.branch(COND_NE, time, zero, absent);
         emit.place(back);
