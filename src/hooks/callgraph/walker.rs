@@ -51,8 +51,8 @@ struct Frame {
     from: u32,
     /// The context that was entered.
     entered: ContextId,
-    /// Entering and leaving it does nothing to the costs.
-    is_plain: bool,
+    /// It is one call, and entering and leaving it does nothing to the costs.
+    is_once: bool,
     /// The stack pointer after the call.
     sp: u64,
     times: u64,
@@ -414,7 +414,7 @@ impl Walker<'_> {
         let is_jump = self.graph.returns_to(from) == 0;
         let entered = self.graph.blocks.get(to as usize).map(Block::entered);
         let (entered, actions) = entered.unwrap_or_default();
-        let is_plain = skips || actions == Actions::default();
+        let is_once = skips || actions == Actions::default();
         let arc = (!skips).then(|| self.graph.arc(from, to));
         if let Some(id) = arc
             && let Some(arc) = self.graph.arcs.get_mut(id as usize)
@@ -442,12 +442,13 @@ impl Walker<'_> {
         let change = match self.thread.frames.last_mut().filter(same) {
             Some(top) => {
                 top.times += 1;
+                top.is_once = false;
                 arc.map_or(Change::None, Change::PushAgain)
             }
             None => {
                 let (times, since) = (1, Packed::default());
                 let frame =
-                    Frame { arc, from, entered, is_plain, sp, times, since, nonskipped, context, depth };
+                    Frame { arc, from, entered, is_once, sp, times, since, nonskipped, context, depth };
                 self.thread.frames.push(frame);
                 match arc {
                     None => Change::None,
@@ -472,12 +473,12 @@ impl Walker<'_> {
             self.leave_handler();
         }
         let frame = self.thread.frames.pop()?;
-        let Frame { arc, entered, is_plain, times, nonskipped, context, depth, .. } = frame;
+        let Frame { arc, entered, is_once, times, nonskipped, context, depth, .. } = frame;
         self.thread.now.nonskipped = nonskipped;
         if let Some(arc) = arc {
             (self.thread.now.context, self.thread.now.depth) = (context, depth);
             self.deactivate(entered, times);
-            let to = self.graph.arcs.get(arc as usize).filter(|_| !is_plain).map(|arc| arc.to as usize);
+            let to = self.graph.arcs.get(arc as usize).filter(|_| !is_once).map(|arc| arc.to as usize);
             if let Some((_, actions)) = to.and_then(|to| self.graph.blocks.get(to)).map(Block::entered) {
                 let was_last = *self.active(entered) == 0;
                 self.thread.now.toggled ^= was_last && actions.toggles;

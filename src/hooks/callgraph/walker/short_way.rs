@@ -97,13 +97,16 @@ impl Walker<'_> {
         way.find_top();
         let end = way.batch.room().saturating_sub(most);
         loop {
-            words = way.stay(words, end);
+            if way.last.leave == Leave::Jump {
+                words = way.stay(words, end);
+            }
             let Some(&word) = words.first().filter(|_| way.batch.room() > end) else { break };
             let header = Header::of(word);
             let Some((record, rest)) = words.split_at_checked(1 + header.slots) else { break };
             let next = match way.last.leave {
                 Leave::Return => way.leave(header.plan),
-                _ => way.jump(header.plan).or_else(|| way.call(header.plan)),
+                Leave::Call => way.call(header.plan, false),
+                Leave::Jump => way.jump(header.plan).or_else(|| way.call(header.plan, true)),
             };
             let Some((next, step)) = next else { break };
             way.pass((next, step), (record, words.len()));
@@ -172,9 +175,10 @@ impl<'a> ShortWay<'a> {
         stays.then_some((next, step))
     }
 
-    /// Follows a call, or a jump that is one, to the block that it led to the last time.
+    /// Follows a call, or with `by_jump` a jump that is one, to the block that it led to the last
+    /// time.
     #[inline(always)]
-    fn call(&mut self, plan: PlanId) -> Option<(BlockId, &'a Step)> {
+    fn call(&mut self, plan: PlanId, by_jump: bool) -> Option<(BlockId, &'a Step)> {
         let ShortWay { last, block, context, depth, nonskipped, recent: since, .. } = *self;
         let next = last.called;
         let step = self.steps.get(next as usize).filter(|step| step.plan == plan)?;
@@ -182,12 +186,13 @@ impl<'a> ShortWay<'a> {
             return None;
         }
         let top = self.frames.last();
-        let sp = top.filter(|_| last.leave == Leave::Jump).map_or(self.sp, |top| top.sp);
+        let sp = top.filter(|_| by_jump).map_or(self.sp, |top| top.sp);
         let from = nonskipped.unwrap_or(block);
         let arc = match last.way {
             Way::Calls => {
                 let id = last_arc(self.steps, self.arcs, from, next)?;
-                let is_jump = self.steps.get(from as usize)?.leave != Leave::Call;
+                let may_be_jump = by_jump || nonskipped.is_some();
+                let is_jump = may_be_jump && self.steps.get(from as usize)?.leave != Leave::Call;
                 // A jump that is the call on top once more is no other frame.
                 let is_again = is_jump && top.is_some_and(|top| top.arc == Some(id));
                 let active = self.active.get_mut(step.context as usize)?;
@@ -211,20 +216,9 @@ impl<'a> ShortWay<'a> {
             _ => return None,
         };
         let (context, entered) = (Some(context), step.context);
-        let (is_plain, times) = (true, 1);
-        self.frames.push(Frame {
-            arc,
-            from,
-            entered,
-            is_plain,
-            sp,
-            times,
-            since,
-            nonskipped,
-            context,
-            depth,
-        });
-        self.find_top();
+        let (is_once, times) = (true, 1);
+        self.frames.push(Frame { arc, from, entered, is_once, sp, times, since, nonskipped, context, depth });
+        self.top = sp.min(self.below_handler);
         Some((next, step))
     }
 
@@ -236,14 +230,15 @@ impl<'a> ShortWay<'a> {
             if frame.sp >= self.sp {
                 break;
             }
-            if !frame.is_plain || frame.times != 1 {
+            if !frame.is_once {
                 return None;
             }
             lowest = if frame.arc.is_some() { Some(frame) } else { lowest };
             first -= 1;
         }
         let &Frame { from, context, depth, .. } = lowest?;
-        let skips_on = self.frames.get(first)?.nonskipped.is_some();
+        let left = self.frames.get(first..).unwrap_or_default();
+        let skips_on = left.first()?.nonskipped.is_some();
         if first <= self.bottom || skips_on || self.nonskipped.is_some() || self.depth == 1 {
             return None;
         }
@@ -254,22 +249,22 @@ impl<'a> ShortWay<'a> {
             return None;
         }
         if self.recursions > 1 {
-            let left = |frame: &Frame| u32::from(frame.arc.is_some() && frame.entered == context);
-            let left = self.frames.get(first..).unwrap_or_default().iter().map(left).sum();
-            let still = self.active.get(context as usize)?.saturating_sub(left);
+            let mut still = *self.active.get(context as usize)?;
+            for frame in left {
+                still = still.saturating_sub(u32::from(frame.arc.is_some() && frame.entered == context));
+            }
             if still.clamp(1, self.recursions) - 1 != step.recursion {
                 return None;
             }
         }
-        while self.frames.len() > first {
-            let (at, Some(frame)) = (self.frames.len() - 1, self.frames.pop()) else { break };
+        for (at, frame) in left.iter().enumerate().rev() {
             let Some(id) = frame.arc else { continue };
             if let Some(active) = self.active.get_mut(frame.entered as usize) {
                 *active = active.saturating_sub(1);
             }
             self.batch.note(POP | id);
             if let Some(arc) = self.arcs.get_mut(id as usize) {
-                if at < self.begun {
+                if first + at < self.begun {
                     arc.references.add(&self.spent.at(&self.recent), 1);
                 } else {
                     arc.calls += 1;
@@ -277,6 +272,7 @@ impl<'a> ShortWay<'a> {
                 }
             }
         }
+        self.frames.truncate(first);
         self.begun = self.begun.min(first);
         (self.context, self.depth) = (context, depth);
         self.find_top();
