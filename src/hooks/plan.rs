@@ -9,7 +9,13 @@ use crate::hooks::callgraph::facts::{Between, CallFacts, CodePlace, Jump, Leave,
 use crate::hooks::callgraph::stack_pointer::{Follower, StackPointer};
 use crate::hooks::counts::Kind;
 use crate::hooks::record::{Header, MAX_BLOCK, MAX_RECORD, MOST_INSIDE, PlanId};
+use crate::x86::address::Address;
 use crate::x86::cost::{self, Access, Cost, Event, EventKind, Repeat};
+
+/// First slot of an instruction whose slots are in no record.
+pub(crate) const UNRECORDED: u16 = 1 << 15;
+
+const _: () = assert!(MAX_RECORD <= UNRECORDED as usize);
 
 /// Index of the mapping that code comes from, in the session's list.
 pub(crate) type MappingId = u32;
@@ -31,7 +37,7 @@ pub(crate) struct PlannedInsn {
 pub(crate) struct PlannedEvent {
     /// Index of the instruction in the plan.
     pub(crate) insn: u16,
-    /// Index of the slot in the record.
+    /// Index of the slot in the record; from [`UNRECORDED`] on, it is not there.
     pub(crate) slot: u16,
     /// Bytes from the slot's address.
     pub(crate) offset: u16,
@@ -80,8 +86,8 @@ pub(crate) struct Plan {
     /// Instructions with a branch that is not at the end, in order: the retries, and conditional
     /// branches that went where the next one is.
     pub(crate) inside: Vec<u16>,
-    /// The stack pointer after the latter, if there is a call graph.
-    pub(crate) sp_inside: Vec<(u16, StackPointer)>,
+    /// The stack pointer after each instruction that moves it, if there is a call graph.
+    pub(crate) sp_changes: Vec<(u16, StackPointer)>,
     /// Branch at the end.
     pub(crate) end: End,
     /// Plan of which this is a prefix; both share the counts of their instructions.
@@ -106,7 +112,7 @@ impl Plan {
             events: Vec::new(),
             retries: Vec::new(),
             inside: Vec::new(),
-            sp_inside: Vec::new(),
+            sp_changes: Vec::new(),
             end: End::None,
             prefix_of: None,
             mapping,
@@ -140,6 +146,19 @@ impl Plan {
         Some((event.insn, if event.kind == EventKind::Write { Kind::Store } else { Kind::Load }))
     }
 
+    /// The stack pointer after the first `complete` instructions, if there is a call graph.
+    fn sp_after(&self, complete: u16) -> StackPointer {
+        let changes = self.sp_changes.partition_point(|(insn, _)| *insn < complete);
+        self.sp_changes.get(..changes).and_then(<[_]>::last).map(|(_, sp)| *sp).unwrap_or_default()
+    }
+
+    /// Sets the number of its slots to what it has use for.
+    fn set_slots(&mut self) {
+        let events = self.events.iter().map(|event| event.slot).filter(|slot| *slot < UNRECORDED);
+        let sp = self.calls.and_then(|calls| calls.sp.slot());
+        self.slots = events.chain(sp).map(|slot| slot + 1).max().unwrap_or(0);
+    }
+
     /// Header word of a record of this plan.
     pub(crate) fn header(&self, id: PlanId) -> u64 {
         Header { plan: id, slots: self.slots.into(), instructions: self.insns.len() as u64 }.word()
@@ -152,11 +171,21 @@ pub(crate) struct Builder {
     plan: Plan,
     /// Follows the stack pointer, if there is a call graph.
     follower: Option<Follower>,
+    /// All accesses are recorded, and not only those that the call graph needs.
+    records_all: bool,
+    /// The slots of the next instruction are recorded.
+    records_next: bool,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Builder { factory: InstructionInfoFactory::new(), plan: Plan::empty(0, NO_MAPPING), follower: None }
+        Builder {
+            factory: InstructionInfoFactory::new(),
+            plan: Plan::empty(0, NO_MAPPING),
+            follower: None,
+            records_all: true,
+            records_next: true,
+        }
     }
 }
 
@@ -164,10 +193,13 @@ impl Builder {
     /// Starts a plan.
     pub(crate) fn begin(&mut self, pc: u64, mapping: MappingId) {
         self.plan = Plan::empty(pc, mapping);
+        (self.records_all, self.records_next) = (true, true);
     }
 
-    /// Adds facts for the call graph to the plan that is started, which is at this place.
-    pub(crate) fn follow_calls(&mut self, place: CodePlace) {
+    /// Adds facts for the call graph to the plan that is started, which is at this place. Unless it
+    /// `records_all`, only slots that the call graph needs are in its records.
+    pub(crate) fn follow_calls(&mut self, place: CodePlace, records_all: bool) {
+        self.records_all = records_all;
         self.follower = Some(Follower::default());
         self.plan.calls = Some(CallFacts { place, ..CallFacts::default() });
     }
@@ -182,23 +214,33 @@ impl Builder {
         self.plan.begins_counts = true;
     }
 
-    /// Determines the events of an instruction.
+    /// Determines the events of the next instruction, and whether its slots are recorded. Those of
+    /// an instruction that this was not asked for are.
     pub(crate) fn cost(&mut self, instruction: &Instruction) -> Cost {
         let mut cost = cost::cost(instruction, &mut self.factory);
         if let Some(follower) = &self.follower {
             follower.ask(instruction, &mut cost);
+            self.records_next = self.records_all
+                || follower.needs(instruction)
+                || cost::repeat(instruction).is_some()
+                || cost.slots.iter().any(|slot| slot.address == Address::Outcome);
         }
         cost
+    }
+
+    /// Tests whether the slots of the next instruction are recorded.
+    pub(crate) fn records_next(&self) -> bool {
+        self.records_next
+    }
+
+    /// The first slot of the next instruction; [`UNRECORDED`] if they are not recorded.
+    pub(crate) fn next_slot(&self) -> u16 {
+        if self.records_next { self.plan.slots } else { UNRECORDED }
     }
 
     /// Mapping of the code.
     pub(crate) fn mapping(&self) -> MappingId {
         self.plan.mapping
-    }
-
-    /// Slots used so far.
-    pub(crate) fn slots(&self) -> usize {
-        usize::from(self.plan.slots)
     }
 
     /// Data events so far.
@@ -215,7 +257,8 @@ impl Builder {
     /// those that begin its end and the code behind it.
     pub(crate) fn is_full(&self) -> bool {
         let most = MAX_BLOCK as usize - 2;
-        self.instructions() >= most || self.slots() + 128 > MAX_RECORD || !self.has_room_inside(0)
+        let slots = usize::from(self.plan.slots);
+        self.instructions() >= most || slots + 128 > MAX_RECORD || !self.has_room_inside(0)
     }
 
     /// Tests whether so many branches more may come before the end. A call graph has them in the
@@ -231,13 +274,12 @@ impl Builder {
 
     /// Adds an instruction of `len` bytes.
     pub(crate) fn push(&mut self, instruction: &Instruction, len: u8, cost: &Cost) {
-        let first_slot = self.plan.slots;
+        let first_slot = self.next_slot();
         self.add(instruction.ip(), len, cost);
-        if let (Some(follower), Some(calls)) = (&mut self.follower, &mut self.plan.calls) {
-            follower.pass(instruction, cost, first_slot, &mut self.factory);
+        if let Some(calls) = &mut self.plan.calls {
             (calls.leave, calls.jump) = (leave(instruction), jump(instruction));
-            calls.sp = follower.value();
         }
+        self.move_sp(instruction, cost, first_slot);
         self.plan.end = match (cost::repeat(instruction), instruction.flow_control()) {
             (Some(repeat), _) => End::Repeat(repeat, first_slot),
             (None, FlowControl::ConditionalBranch) if cost::jumps_to_next(instruction) => {
@@ -252,25 +294,38 @@ impl Builder {
     /// Adds an instruction that the engine does not run: it faults, or the machine emulates it.
     /// `place` is its address and its length.
     pub(crate) fn push_trapped(&mut self, instruction: &Instruction, place: (u64, u8), cost: &Cost) {
-        let first_slot = self.plan.slots;
+        let first_slot = self.next_slot();
         self.add(place.0, place.1, cost);
         self.plan.end = End::None;
-        if let (Some(follower), Some(calls)) = (&mut self.follower, &mut self.plan.calls) {
+        if let Some(calls) = &mut self.plan.calls {
             calls.leave = leave(instruction);
             if calls.leave == Leave::Return {
-                follower.pass(instruction, cost, first_slot, &mut self.factory);
-                calls.sp = follower.value();
+                self.move_sp(instruction, cost, first_slot);
             }
         }
     }
 
+    /// Follows the stack pointer, for a call graph, through an instruction that has been added.
+    fn move_sp(&mut self, instruction: &Instruction, cost: &Cost, first_slot: u16) {
+        let Builder { plan, follower: Some(follower), factory, .. } = self else { return };
+        let before = follower.value();
+        follower.pass(instruction, cost, first_slot, factory);
+        let sp = follower.value();
+        if sp != before {
+            plan.sp_changes.push((plan.insns.len() as u16 - 1, sp));
+        }
+        if let Some(calls) = &mut plan.calls {
+            calls.sp = sp;
+        }
+    }
+
     fn add(&mut self, pc: u64, len: u8, cost: &Cost) {
+        let first_slot = self.next_slot();
+        let is_recorded = std::mem::replace(&mut self.records_next, true);
         let plan = &mut self.plan;
         let insn = plan.insns.len() as u16;
-        let first_slot = plan.slots;
         if plan.end == End::Conditional {
             plan.inside.push(insn - 1);
-            plan.sp_inside.extend(self.follower.as_ref().map(|follower| (insn - 1, follower.value())));
         }
         plan.insns.push(PlannedInsn { pc, len });
         plan.events.extend(cost.events.iter().map(|event: &Event| PlannedEvent {
@@ -281,7 +336,9 @@ impl Builder {
             kind: event.kind,
             access: cost.slots.get(usize::from(event.slot)).map_or(Access::None, |slot| slot.access),
         }));
-        plan.slots += cost.slots.len() as u16;
+        if is_recorded {
+            plan.slots += cost.slots.len() as u16;
+        }
         if cost.retry_branch {
             plan.retries.push(insn);
             plan.inside.push(insn);
@@ -419,7 +476,7 @@ impl PlanTable {
             }
             plan.begins_counts = whole.begins_counts;
         }
-        plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
+        plan.set_slots();
         let prefix = self.add(plan);
         self.prefixes.insert((id, complete, fetched), prefix);
         prefix
@@ -435,9 +492,8 @@ impl PlanTable {
         let mut plan = first(id, whole, complete);
         plan.inside.retain(|&insn| insn + 1 < complete);
         plan.end = End::Conditional;
-        let sp = whole.sp_inside.iter().find(|(insn, _)| insn + 1 == complete);
-        if let (Some(calls), Some(&(_, sp))) = (&mut plan.calls, sp) {
-            (calls.jump, calls.sp) = (Jump::Conditional, sp);
+        if let Some(calls) = &mut plan.calls {
+            calls.jump = Jump::Conditional;
         }
         let exit = self.add(plan);
         self.exits.insert((id, complete), exit);
@@ -501,12 +557,15 @@ fn first(id: PlanId, whole: &Plan, complete: u16) -> Plan {
     let mut plan = Plan::empty(whole.pc, whole.mapping);
     plan.insns = whole.insns.iter().take(complete.into()).copied().collect();
     plan.events = events.copied().collect();
-    plan.slots = plan.events.iter().map(|event| event.slot + 1).max().unwrap_or(0);
     plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
     plan.inside = whole.inside.iter().filter(|&&insn| insn < complete).copied().collect();
     plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
     plan.begins_counts = whole.begins_counts && !plan.insns.is_empty();
-    // It goes on where a signal's handler or another task begins, whose stack pointer is told.
-    plan.calls = whole.calls.map(|calls| CallFacts { place: calls.place, ..CallFacts::default() });
+    let (place, sp) = (whole.calls.map(|calls| calls.place), whole.sp_after(complete));
+    plan.calls = place.map(|place| CallFacts { place, sp, ..CallFacts::default() });
+    plan.set_slots();
     plan
 }
+
+#[cfg(test)]
+mod tests;

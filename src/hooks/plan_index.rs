@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::hooks::counts::{Counted, Counts, Repeated};
-use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn};
+use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn, UNRECORDED};
 use crate::x86::cost::{EventKind, Repeat};
 
 /// Data event.
@@ -54,8 +54,8 @@ pub(super) struct Entry {
     pub(super) mapping: MappingId,
     /// Indices of the instructions with a branch that is not at the end.
     pub(super) inside: Box<[u16]>,
-    /// None if there is one event for each slot, in order and at offset 0, and nothing else is
-    /// special.
+    /// None if there is one event for each slot, in order and at offset 0, or not all are recorded,
+    /// and nothing else is special.
     pub(super) special: Option<Box<Special>>,
 }
 
@@ -128,7 +128,10 @@ impl PlanIndex {
         let events = self.data.len() - first_event as usize;
         let one_to_one = events == usize::from(plan.slots)
             && counted().enumerate().all(|(i, e)| usize::from(e.slot) == i && e.offset == 0 && e.size <= 256);
-        let plain = one_to_one && plan.retries.is_empty() && repeat.is_none() && to_next.is_none();
+        // Its accesses are simulated elsewhere.
+        let is_partial = counted().any(|event| event.slot >= UNRECORDED);
+        let plain =
+            (one_to_one || is_partial) && plan.retries.is_empty() && repeat.is_none() && to_next.is_none();
         let special = (!plain).then(|| {
             let retries = plan.retries.clone();
             Box::new(Special { retries, repeat, repeated: Repeated::default(), to_next })

@@ -5,6 +5,10 @@
 /// Words in a buffer before it is handed over, without the room for one more record.
 pub(crate) const BUFFER_WORDS: usize = 1 << 16;
 
+/// The same where only the accesses that a call graph needs are recorded, so that a buffer stands
+/// for about as many instructions.
+pub(super) const PARTIAL_BUFFER_WORDS: usize = 1 << 14;
+
 /// Most words of a record; a block that needed more is ended early.
 pub(super) const MAX_RECORD: usize = 4096;
 

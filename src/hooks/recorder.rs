@@ -17,9 +17,11 @@ use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
 use crate::hooks::executions::Executions;
 use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
-use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable, PlannedEvent};
+use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable, PlannedEvent, UNRECORDED};
 use crate::hooks::private_code::CodeInNoFile;
-use crate::hooks::record::{BUFFER_WORDS, Header, MISSED, Mispredicted, PlanId, Running, instructions};
+use crate::hooks::record::{
+    BUFFER_WORDS, Header, MISSED, Mispredicted, PARTIAL_BUFFER_WORDS, PlanId, Running, instructions,
+};
 use crate::hooks::recorder::tasks::Tasks;
 use crate::hooks::successors::Successors;
 use crate::hooks::superblock_filter::SuperblockFilter;
@@ -64,6 +66,8 @@ pub(crate) struct Recorder {
     watching: bool,
     /// The consumers follow calls.
     follows_calls: bool,
+    /// A trace has the addresses of all accesses.
+    records_all: bool,
     link: Link,
     filter: Box<dyn RecordFilter>,
     /// Bytes of code that is in no file, if they are wanted.
@@ -98,13 +102,15 @@ impl Recorder {
             resting_bytes: 0,
             watching: false,
             follows_calls: false,
+            records_all: true,
             link,
             filter,
             code: None,
         }
     }
 
-    /// Buffer that is being filled. It has room for a record that begins below `BUFFER_WORDS`.
+    /// Buffer that is being filled. It has room for a record that begins below
+    /// [`Self::most_words`].
     pub(crate) fn words(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -137,6 +143,11 @@ impl Recorder {
         self.len = len.min(self.words.len());
     }
 
+    /// Words in the buffer at which it is handed over.
+    pub(crate) fn most_words(&self) -> usize {
+        if self.records_all { BUFFER_WORDS } else { PARTIAL_BUFFER_WORDS }
+    }
+
     /// Appends a record.
     pub(crate) fn append(&mut self, plan: PlanId, slots: &[u64]) {
         let Some(header) = self.plans.get(plan).map(|p| p.header(plan)) else { return };
@@ -149,7 +160,7 @@ impl Recorder {
             self.tasks.unrecorded += Header::of(header).instructions;
             return;
         }
-        if self.len >= BUFFER_WORDS {
+        if self.len >= self.most_words() {
             self.flush_full();
         }
         self.words[self.len] = header;
@@ -223,7 +234,7 @@ impl Recorder {
         let its = |event: &PlannedEvent| usize::from(event.insn) == insn;
         let Some(index) = events.iter().position(its) else { return };
         let PlannedEvent { slot, size, .. } = events[index];
-        if !self.counts_executions() {
+        if !self.counts_executions() && slot < UNRECORDED {
             self.words[at + 1 + usize::from(slot)] = addr;
         }
         if let Some(clock) = self.inline_caches().map(|caches| caches.clock()) {

@@ -71,7 +71,7 @@ impl Reference {
                 // With calls, some instructions have a slot for the stack pointer.
                 self.builder.begin(pc, plan.mapping);
                 if let Some(calls) = plan.calls {
-                    self.builder.follow_calls(calls.place);
+                    self.builder.follow_calls(calls.place, true);
                 }
                 for insn in &plan.insns {
                     let mut buf = [0; MAX_LENGTH];

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use crate::emu::unicorn::line_tlb::CLOCK;
 use crate::hooks::executions::Count;
-use crate::hooks::record::{BUFFER_WORDS, PlanId, Running, plan_of};
+use crate::hooks::record::{PlanId, Running, plan_of};
 use crate::hooks::recorder::Recorder;
 
 /// The words that generated code accesses by their addresses, a line of the host's cache.
@@ -228,10 +228,10 @@ impl TraceBuffer {
             return;
         }
         self.ask_at = match left {
-            None => BUFFER_WORDS as u64,
+            None => self.recorder.most_words() as u64,
             Some(left) => {
                 let words = self.recorder.plans.words_within(left);
-                self.recorder.position().saturating_add(words).min(BUFFER_WORDS as u64)
+                self.recorder.position().saturating_add(words).min(self.recorder.most_words() as u64)
             }
         };
     }
@@ -244,7 +244,7 @@ impl TraceBuffer {
     /// Hands a full buffer over to the consumers, and what generated code counts before it
     /// overflows.
     pub(super) fn flush_if_full(&mut self) {
-        if self.recorder.len() >= BUFFER_WORDS {
+        if self.recorder.len() >= self.recorder.most_words() {
             self.recorder.flush_full();
         }
         self.recorder.tell_if_many();

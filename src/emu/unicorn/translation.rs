@@ -50,7 +50,8 @@ pub(super) unsafe fn translate(
                 vcpu.translator.begin_counts();
             }
             if vcpu.trace.recorder().follows_calls() {
-                vcpu.translator.follow_calls(supervisor.code_place(mapping, pc));
+                let records_all = vcpu.trace.recorder().records_all_accesses();
+                vcpu.translator.follow_calls(supervisor.code_place(mapping, pc), records_all);
             }
         }
         let mut ours = *ops;

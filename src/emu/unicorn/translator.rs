@@ -226,8 +226,9 @@ impl Translator {
     }
 
     /// Adds facts for the call graph to the plan of the block, which is at this place.
-    pub(super) fn follow_calls(&mut self, place: CodePlace) {
-        self.builder.follow_calls(place);
+    /// Unless it `records_all`, only slots that the call graph needs are in its records.
+    pub(super) fn follow_calls(&mut self, place: CodePlace, records_all: bool) {
+        self.builder.follow_calls(place, records_all);
     }
 
     /// Has the counts of a process begin with the block.
@@ -327,9 +328,9 @@ impl Translator {
         self.truncated.filter(|(at, _)| *at == addr).map(|(_, beyond)| beyond)
     }
 
-    /// Tests whether generated code is to record accesses now.
+    /// Tests whether generated code is to record the accesses of the instruction at hand now.
     fn tapping(&self) -> bool {
-        !self.pointer.is_null() && !self.in_atomic
+        !self.pointer.is_null() && !self.in_atomic && self.builder.records_next()
     }
 
     /// Decides about the instruction at `pc`, the first of its block or not, and prepares its
@@ -379,7 +380,7 @@ impl Translator {
             self.shown = Some((pc, UNDEFINED, 1));
             self.trapped = true;
             self.request = Some(request);
-            let first_slot = self.builder.slots();
+            let first_slot = self.next_slot();
             self.matcher.start(request.cost(), first_slot);
             self.fetch(pc, request::LENGTH, caches, cursor);
             self.begin_data();
@@ -399,7 +400,7 @@ impl Translator {
                 Verdict::Trap(Trap::Descriptors | Trap::FarReturn) => self.builder.cost(&instruction),
                 _ => Cost::default(),
             };
-            self.matcher.start(cost, self.builder.slots());
+            self.matcher.start(cost, self.next_slot());
             self.fetch(pc, instruction.len(), caches, cursor);
             self.begin_data();
             return Decision::Translate(None);
@@ -412,14 +413,14 @@ impl Translator {
             self.guard.wait(self.context, state);
         }
         self.fetch(pc, instruction.len(), caches, cursor);
-        let first_slot = self.builder.slots();
         if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {
-            self.matcher.observe(first_slot);
+            self.matcher.observe(self.next_slot());
             self.begin_data();
             self.begin_branch();
             return Decision::Translate(Some(OBSERVED));
         }
         let cost = self.builder.cost(&instruction);
+        let first_slot = self.next_slot();
         self.matcher.start(cost, first_slot);
         self.begin_data();
         self.begin_branch();
@@ -428,6 +429,11 @@ impl Translator {
             self.store_no_iteration(first_slot);
         }
         Decision::Translate(decode::inexact(&instruction))
+    }
+
+    /// The first slot of the instruction at hand.
+    fn next_slot(&self) -> usize {
+        self.builder.next_slot().into()
     }
 
     /// Fills the slots whose address comes from no access of the engine.

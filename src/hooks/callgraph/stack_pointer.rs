@@ -21,6 +21,14 @@ impl Default for StackPointer {
 }
 
 impl StackPointer {
+    /// The slot that shows it, if one does.
+    pub(crate) fn slot(self) -> Option<u16> {
+        match self {
+            StackPointer::Before(_) => None,
+            StackPointer::Slot(slot, _) => Some(slot),
+        }
+    }
+
     fn moved(self, bytes: i64) -> StackPointer {
         match self {
             StackPointer::Before(offset) => StackPointer::Before(offset.wrapping_add(bytes)),
@@ -48,6 +56,13 @@ impl Follower {
         }
     }
 
+    /// Tests whether the next instruction has to show the stack pointer in the record: it is not
+    /// known, or this is a call or a return, by which calls are followed.
+    pub(crate) fn needs(&self, instruction: &Instruction) -> bool {
+        use Mnemonic::{Call, Leave, Ret, Retf};
+        self.lost || matches!(instruction.mnemonic(), Call | Leave | Ret | Retf)
+    }
+
     /// Passes an instruction, whose slots begin at `first_slot`.
     pub(crate) fn pass(
         &mut self,
@@ -56,7 +71,9 @@ impl Follower {
         first_slot: u16,
         factory: &mut InstructionInfoFactory,
     ) {
-        if let Some((slot, offset)) = shown(instruction, cost) {
+        if self.needs(instruction)
+            && let Some((slot, offset)) = shown(instruction, cost)
+        {
             (self.value, self.lost) = (StackPointer::Slot(first_slot + slot, offset), false);
         }
         let immediate = || match instruction.op_kind(1) {
@@ -172,7 +189,10 @@ mod tests {
         // leave
         assert_eq!(after(&[&[0xc9]]), (StackPointer::Slot(0, 8), false, 1));
         // mov rax,[rsp+0x18]; push rax
-        assert_eq!(after(&[&[0x48, 0x8b, 0x44, 0x24, 0x18], &[0x50]]), (StackPointer::Slot(1, 0), false, 2));
+        assert_eq!(after(&[&[0x48, 0x8b, 0x44, 0x24, 0x18], &[0x50]]), (StackPointer::Before(-8), false, 2));
+        // mov rsp,rbp; mov rax,[rsp+0x18]; push rax
+        let set: [&[u8]; 3] = [&[0x48, 0x89, 0xec], &[0x48, 0x8b, 0x44, 0x24, 0x18], &[0x50]];
+        assert_eq!(after(&set), (StackPointer::Slot(0, -0x20), false, 2));
     }
 
     #[test]

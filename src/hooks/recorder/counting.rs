@@ -73,6 +73,7 @@ impl Recorder {
     /// Caches are shaped as these.
     pub(crate) fn work_inline(&mut self, inline: Inline, caches: Option<&Hierarchy>) {
         self.successors = inline.joins.then(Successors::default);
+        self.records_all = !self.follows_calls || caches.is_some() && inline.caches.is_none();
         if inline.traces && !inline.predicts && inline.caches.is_none() {
             return;
         }
@@ -82,6 +83,12 @@ impl Recorder {
         let caches = caches.map(|(owner, caches)| InlineCaches::new(account, caches, owner));
         self.executions = Some(Executions::new(account, predictors, caches));
         self.traces = inline.traces;
+    }
+
+    /// True if a trace is to have the addresses of all accesses, and not only what a call graph
+    /// needs.
+    pub(crate) fn records_all_accesses(&self) -> bool {
+        self.records_all
     }
 
     /// True if generated code counts executions itself.
@@ -356,11 +363,12 @@ impl Recorder {
     }
 
     /// Records a whole trace from here on, for consumers that simulate. Returns true if generated
-    /// code has counted until now, simulated or joined blocks.
+    /// code has counted until now, simulated or joined blocks, or not recorded all accesses.
     pub(super) fn begin_trace(&mut self) -> bool {
         self.hand_over(Drain::All);
         let joined = self.successors.take().is_some();
-        let Some(executions) = self.executions.take() else { return joined };
+        let is_partial = !std::mem::replace(&mut self.records_all, true);
+        let Some(executions) = self.executions.take() else { return joined || is_partial };
         self.traces = true;
         let Executions { predictors, caches, .. } = executions;
         let predictors = predictors.map(|predictors| predictors.save());
@@ -389,7 +397,7 @@ impl Recorder {
         if !branches {
             self.executions = None;
         }
-        self.traces = true;
+        (self.traces, self.records_all) = (true, true);
         self.link.start_threads();
         self.link.visit(|_, consumer| {
             consumer.simulate(Told { branches, levels: ToldLevels::None });
