@@ -181,10 +181,15 @@ fn write_sights(directory: &Path, reverse: bool) {
     let old = ["-h", "-d", "@1600000000", "sights/link"];
     assert!(tool("coreutils", directory, "touch", &old).status.success(), "touch of a link");
     for name in names.iter().map(String::as_str).chain(["sub/empty", "sub", "."]) {
-        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
-        let times = FileTimes::new().set_accessed(old).set_modified(old);
-        File::open(sights.join(name)).expect("open").set_times(times).expect("utimes");
+        make_old(&sights.join(name));
     }
+}
+
+/// Sets the times of a file or directory to those of 2020.
+fn make_old(path: &Path) {
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    let times = FileTimes::new().set_accessed(old).set_modified(old);
+    File::open(path).expect("open").set_times(times).expect("utimes");
 }
 
 /// A place for runs by anybody: the command, the program that looks at everything, and the
@@ -204,12 +209,14 @@ impl Sights {
         let words = ["-O1", "-Wall", "-Werror", "-o", &program.to_string_lossy(), &source];
         let built = tool("gcc", place.path(), "gcc", &words);
         assert!(built.status.success(), "{}", stderr(&built));
-        for name in ["here", "else/where/much/deeper/than/that/and/longer"] {
-            fs::create_dir_all(at(name)).expect("mkdir");
+        let (here, elsewhere) = (at("here"), at("else/where/much/deeper/than/that/and/longer"));
+        for directory in [&here, &elsewhere] {
+            fs::create_dir_all(directory).expect("mkdir");
         }
-        write_sights(&at("here"), false);
-        write_sights(&at("else/where/much/deeper/than/that/and/longer"), true);
-        write_input(&at("here"));
+        write_sights(&here, false);
+        write_sights(&elsewhere, true);
+        write_input(&here);
+        [here, elsewhere].iter().for_each(|directory| make_old(directory));
         // Open to anybody, whoever that is; and for the profiles of anybody.
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).expect("chmod");
         Sights { place }
