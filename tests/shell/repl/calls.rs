@@ -146,15 +146,27 @@ fn files_are_those_of_an_undisturbed_run() {
     assert_eq!(total(&profile), total(&graph));
 }
 
-/// What misses is seen at the same moments, whether calls are followed or not.
+/// What is looked out for is seen at the same moments, whether calls are followed or not: even
+/// where only some of the accesses were recorded before.
 #[test]
-fn misses_are_seen_where_they_are_without_calls() {
+fn sights_are_where_they_are_without_calls() {
     let dir = bed();
-    let commands = "start\ncatch miss Bcm\ncontinue\ncontinue 5\ndelete\ncatch miss D1mw\ncontinue\ndelete\n\
+    let misses = "start\ncatch miss Bcm\ncontinue\ncontinue 5\ndelete\ncatch miss D1mw\ncontinue\ndelete\n\
         catch miss I1mr\ncontinue 7\nprint instructions\n";
-    let with = said(dir.path(), commands);
-    let without = script_with(dir.path(), &["--branch-sim=yes"], commands, &[]);
-    assert_eq!(with, without.out);
+    let accesses = "start\nwatch sum\ncontinue 5\nprint instructions\ndelete\nwatch sum r\ncontinue 3\n\
+        print instructions\n";
+    for (options, commands) in [
+        (&["--branch-sim=yes"][..], misses),
+        (&["--branch-sim=yes"], accesses),
+        (&["--cache-sim=no", "--branch-sim=no"], accesses),
+    ] {
+        let with = [options, &["--callgraph=yes", "--callgrind-out-file=graph"]].concat();
+        let [with, without] = [&with, options].map(|options| script_with(dir.path(), options, commands, &[]));
+        assert_eq!((with.status, without.status), (0, 0), "{commands}\n{}{}", with.err, without.err);
+        assert_eq!(with.out, without.out);
+        let seen = with.out.matches("(write) sum").count() + with.out.matches("(read) sum").count();
+        assert!(commands == misses || seen >= 2, "{}", with.out);
+    }
 }
 
 #[test]
