@@ -49,6 +49,13 @@ pub(crate) struct PlannedEvent {
     pub(crate) access: Access,
 }
 
+impl PlannedEvent {
+    /// Tests whether its slot is in the record.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.slot < UNRECORDED
+    }
+}
+
 /// Branch event at the end of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -154,7 +161,7 @@ impl Plan {
 
     /// Sets the number of its slots to what it has use for.
     fn set_slots(&mut self) {
-        let events = self.events.iter().map(|event| event.slot).filter(|slot| *slot < UNRECORDED);
+        let events = self.events.iter().filter(|event| event.is_recorded()).map(|event| event.slot);
         let sp = self.calls.and_then(|calls| calls.sp.slot());
         self.slots = events.chain(sp).map(|slot| slot + 1).max().unwrap_or(0);
     }
@@ -495,6 +502,7 @@ impl PlanTable {
         if let Some(calls) = &mut plan.calls {
             calls.jump = Jump::Conditional;
         }
+        plan.set_slots();
         let exit = self.add(plan);
         self.exits.insert((id, complete), exit);
         exit
@@ -551,7 +559,8 @@ impl PlanTable {
     }
 }
 
-/// The first `complete` instructions of the plan `whole`, without a branch at the end.
+/// The first `complete` instructions of the plan `whole`, without a branch at the end. The number of
+/// its slots is not set.
 fn first(id: PlanId, whole: &Plan, complete: u16) -> Plan {
     let events = whole.events.iter().filter(|event| event.insn < complete);
     let mut plan = Plan::empty(whole.pc, whole.mapping);
@@ -563,7 +572,6 @@ fn first(id: PlanId, whole: &Plan, complete: u16) -> Plan {
     plan.begins_counts = whole.begins_counts && !plan.insns.is_empty();
     let (place, sp) = (whole.calls.map(|calls| calls.place), whole.sp_after(complete));
     plan.calls = place.map(|place| CallFacts { place, sp, ..CallFacts::default() });
-    plan.set_slots();
     plan
 }
 

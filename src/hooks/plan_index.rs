@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::hooks::counts::{Counted, Counts, Repeated};
-use crate::hooks::plan::{End, MappingId, Plan, PlannedInsn, UNRECORDED};
+use crate::hooks::plan::{End, MappingId, Plan, PlannedEvent, PlannedInsn};
 use crate::x86::cost::{EventKind, Repeat};
 
 /// Data event.
@@ -129,7 +129,7 @@ impl PlanIndex {
         let one_to_one = events == usize::from(plan.slots)
             && counted().enumerate().all(|(i, e)| usize::from(e.slot) == i && e.offset == 0 && e.size <= 256);
         // Its accesses are simulated elsewhere.
-        let is_partial = counted().any(|event| event.slot >= UNRECORDED);
+        let is_partial = !counted().all(PlannedEvent::is_recorded);
         let plain =
             (one_to_one || is_partial) && plan.retries.is_empty() && repeat.is_none() && to_next.is_none();
         let special = (!plain).then(|| {

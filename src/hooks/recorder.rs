@@ -17,7 +17,7 @@ use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
 use crate::hooks::executions::Executions;
 use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
-use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable, PlannedEvent, UNRECORDED};
+use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable, PlannedEvent};
 use crate::hooks::private_code::CodeInNoFile;
 use crate::hooks::record::{
     BUFFER_WORDS, Header, MISSED, Mispredicted, PARTIAL_BUFFER_WORDS, PlanId, Running, instructions,
@@ -233,8 +233,9 @@ impl Recorder {
         let events = self.plans.get(id).map_or(&[][..], |plan| &plan.events);
         let its = |event: &PlannedEvent| usize::from(event.insn) == insn;
         let Some(index) = events.iter().position(its) else { return };
-        let PlannedEvent { slot, size, .. } = events[index];
-        if !self.counts_executions() && slot < UNRECORDED {
+        let event = events[index];
+        let PlannedEvent { slot, size, .. } = event;
+        if !self.counts_executions() && event.is_recorded() {
             self.words[at + 1 + usize::from(slot)] = addr;
         }
         if let Some(clock) = self.inline_caches().map(|caches| caches.clock()) {

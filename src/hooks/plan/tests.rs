@@ -1,6 +1,6 @@
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::plan::{Builder, Plan, PlanTable, UNRECORDED};
+use crate::hooks::plan::{Builder, Plan, PlanTable};
 use crate::x86::decode::decode;
 
 /// The plan of these instructions for a call graph, with all accesses or those that it needs.
@@ -20,7 +20,7 @@ fn plan(code: &[&[u8]], records_all: bool) -> Plan {
 
 /// Slots of the data events, or `None` for one that is in no record.
 fn slots(plan: &Plan) -> Vec<Option<u16>> {
-    plan.events.iter().map(|event| Some(event.slot).filter(|slot| *slot < UNRECORDED)).collect()
+    plan.events.iter().map(|event| event.is_recorded().then_some(event.slot)).collect()
 }
 
 #[test]

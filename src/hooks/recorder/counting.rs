@@ -397,7 +397,7 @@ impl Recorder {
         if !branches {
             self.executions = None;
         }
-        (self.traces, self.records_all) = (true, true);
+        self.traces = true;
         self.link.start_threads();
         self.link.visit(|_, consumer| {
             consumer.simulate(Told { branches, levels: ToldLevels::None });
