@@ -559,8 +559,8 @@ impl PlanTable {
     }
 }
 
-/// The first `complete` instructions of the plan `whole`, without a branch at the end. The number of
-/// its slots is not set.
+/// The first `complete` instructions of the plan `whole`, without a branch at the end. The number
+/// of its slots is not set.
 fn first(id: PlanId, whole: &Plan, complete: u16) -> Plan {
     let events = whole.events.iter().filter(|event| event.insn < complete);
     let mut plan = Plan::empty(whole.pc, whole.mapping);
