@@ -25,6 +25,8 @@ pub(super) struct Flow {
     pub(super) since_dump: u64,
     /// Blocks of the graph that the simulators have.
     pub(super) numbered: usize,
+    /// Only records that something is noted in can miss.
+    pub(super) only_noted_miss: bool,
 }
 
 /// Reason why following records has ended.
@@ -61,6 +63,7 @@ impl Flow {
             demands: Demands::default(),
             since_dump: 0,
             numbered: 0,
+            only_noted_miss: false,
         }
     }
 
@@ -97,7 +100,8 @@ impl Flow {
         let mut instructions = 0;
         let stop = loop {
             let most = self.until_dump();
-            let (usual, rest) = self.walker(batch).go_on(words, most);
+            let only_noted_miss = self.only_noted_miss;
+            let (usual, rest) = self.walker(batch).go_on(words, most, only_noted_miss);
             (instructions, words) = (instructions + usual, rest);
             self.since_dump += usual;
             let Some(&word) = words.first().filter(|_| batch.room() > 0) else { break Stop::Full };

@@ -30,11 +30,13 @@ struct Program {
     /// Misses of the first level, if that is driven elsewhere.
     missed: Vec<RecordMiss>,
     recursions: u32,
+    /// Collects jumps, for which no short way is taken.
+    jumps: bool,
 }
 
 impl Program {
     fn new() -> Program {
-        Program { plans: Vec::new(), words: Vec::new(), missed: Vec::new(), recursions: 1 }
+        Program { plans: Vec::new(), words: Vec::new(), missed: Vec::new(), recursions: 1, jumps: false }
     }
 
     /// A block of a function, with the stack pointer behind it in its only slot.
@@ -89,7 +91,8 @@ impl Program {
             words[its] |= if caches.record_missed() { MISSED } else { 0 };
         }
         let missed = caches.take_missed(words.len(), Vec::new());
-        Program { plans: self.plans.clone(), words, missed, recursions: self.recursions }
+        let Program { recursions, jumps, .. } = *self;
+        Program { plans: self.plans.clone(), words, missed, recursions, jumps }
     }
 
     fn task(&mut self, task: u32) {
@@ -137,7 +140,7 @@ impl Program {
             skip_plt,
             recursions: self.recursions,
             callers: 0,
-            jumps: false,
+            jumps: self.jumps,
             collect_at_start: true,
             dump_every: 0,
         });
@@ -219,6 +222,104 @@ fn simulation_that_is_put_off_counts_the_same() {
     let driven = p.driven(&shapes());
     assert_eq!(costs(&driven, ToldLevels::First, None), expected);
     counts_the_same(&expected, |deferred| costs(&driven, ToldLevels::First, deferred));
+}
+
+/// A program of eight functions, some of one block alone, that call each other at random, also
+/// through a linkage table, most often the same one again, jump to each other and out of several.
+fn at_random(seed: u64) -> Program {
+    let mut p = Program::new();
+    let (text, plt) = (Section::Text, Section::Plt);
+    let functions = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| {
+        let at = 0x10_0000 * (number + 1);
+        let mut block = |block, leave| p.block(at, block, leave, text);
+        match number {
+            0..3 => vec![block(0, Leave::Return)],
+            3 => vec![block(0, Leave::Jump), block(1, Leave::Return)],
+            _ => vec![
+                block(0, Leave::Jump),
+                block(1, Leave::Call),
+                block(2, Leave::Jump),
+                block(3, Leave::Call),
+                block(4, Leave::Return),
+            ],
+        }
+    });
+    let entries = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| p.block(0x100 * (number + 1), 0, Leave::Jump, plt));
+    // Some blocks access data at their stack pointer.
+    let event =
+        PlannedEvent { insn: 1, slot: 0, offset: 0, size: 8, kind: EventKind::Read, access: Access::Load };
+    for id in [functions[0][0], functions[3][1], functions[4][2], entries[1]] {
+        let plan = &mut p.plans[id.0 as usize];
+        *plan = Arc::new(Plan { events: vec![event], ..(**plan).clone() });
+    }
+    let mut state = seed;
+    let mut below = |limit: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % limit
+    };
+    let (mut stack, mut sp) = (Vec::new(), 1 << 30);
+    let (mut function, mut block, mut usual) = (4, 0, [[0; 5]; 8]);
+    for _ in 0..20_000 {
+        let (blocks, id) = (&functions[function], functions[function][block]);
+        let is_last = block + 1 == blocks.len();
+        if is_last && (stack.len() > 3 || function < 4) {
+            // A return, or now and then one out of several functions.
+            let frames = if below(50) == 0 { 3 } else { 1 };
+            for _ in 0..frames.min(stack.len()) {
+                (function, block, sp) = stack.pop().expect("a frame");
+            }
+            p.run(id, sp);
+        } else if is_last {
+            p.run(id, sp);
+            (function, block) = (4, 0);
+        } else if block % 2 == 1 && stack.len() < 40 {
+            stack.push((function, block + 1, sp));
+            if below(8) == 0 {
+                usual[function][block] = below(8) as usize;
+            }
+            let callee = usual[function][block];
+            sp -= 8 + 16 * below(300);
+            p.run(id, sp);
+            if callee % 2 == 1 {
+                p.run(entries[callee], sp);
+            }
+            (function, block) = (callee, 0);
+        } else if below(40) == 0 && stack.len() < 40 {
+            // A tail call.
+            p.run(id, sp);
+            (function, block) = (below(8) as usize, 0);
+        } else {
+            p.run(id, sp);
+            block += 1;
+        }
+    }
+    p
+}
+
+#[test]
+fn the_short_way_leads_where_the_long_one_does() {
+    let shape = |lines: u64| Geometry::new(lines * 64, 2, 64).expect("a shape");
+    let shapes = || Hierarchy::new(shape(4), shape(4), shape(8));
+    for seed in 0..8 {
+        let mut p = at_random(seed);
+        for (recursions, skip_plt) in [(1, true), (3, true), (1, false), (3, false)] {
+            p.recursions = recursions;
+            let driven = p.driven(&shapes());
+            let costs = |program: &Program, jumps, levels| {
+                let mut part = Part::new(Some(shapes()), None);
+                part.set_told(Told { levels, branches: false });
+                let Program { plans, words, missed, .. } = program;
+                let (plans, words, missed) = (plans.clone(), words.clone(), missed.clone());
+                let program = Program { plans, words, missed, recursions, jumps };
+                CallCosts { jumps: Vec::new(), ..program.costs_of(skip_plt, part, None) }
+            };
+            let expected = costs(&p, true, ToldLevels::None);
+            assert!(expected.calls.iter().any(|call| call.cost.misses.d1mr > 0));
+            assert_eq!(costs(&p, false, ToldLevels::None), expected, "{seed} {recursions} {skip_plt}");
+            assert_eq!(costs(&driven, true, ToldLevels::First), expected, "{seed} {recursions} {skip_plt}");
+            assert_eq!(costs(&driven, false, ToldLevels::First), expected, "{seed} {recursions} {skip_plt}");
+        }
+    }
 }
 
 #[test]

@@ -324,6 +324,9 @@ impl CallTracker {
         (part, numbering, plans): (&mut Part, &mut Numbering, &[Arc<Plan>]),
         mut words: &'w [u64],
     ) -> (u64, &'w [u64]) {
+        if !self.lent {
+            self.flow.only_noted_miss = part.counts_only();
+        }
         let mut instructions = 0;
         // Those of the batch are at its beginning.
         let mut unsettled = words;

@@ -1,6 +1,6 @@
 //! The short way from block to block: jumps that are no calls, calls that lead to where they led
-//! the last time, and their returns, each known by a few comparisons. All else is
-//! [`Walker::begin`].
+//! the last time, and their returns, each known by a few comparisons; a call of a function that is
+//! one block together with its return. All else is [`Walker::begin`].
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, skipped_by};
 use crate::hooks::callgraph::step::{Step, Varying, Way};
 use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
-use crate::hooks::record::{Header, PlanId, is_noted};
+use crate::hooks::record::{Header, PlanId, is_noted, plan_of};
 
 /// The way so far. A call that begins and returns on it is charged once, when it returns; those
 /// that have not returned at its end are charged then as the ledger has it.
@@ -27,6 +27,8 @@ struct ShortWay<'a> {
     spent: &'a Growing,
     /// Levels of recursion that are told apart.
     recursions: u32,
+    /// Only records that something is noted in can miss.
+    only_noted_miss: bool,
     /// Frames below the handler that runs.
     bottom: usize,
     /// The highest stack pointer that is not in what it has interrupted.
@@ -51,11 +53,13 @@ struct ShortWay<'a> {
 
 impl Walker<'_> {
     /// Follows control as far as it goes the usual way, and adds at most so many records to the
-    /// batch. Returns the number of their instructions, and the words that are left.
+    /// batch. With `only_noted_miss`, only records that something is noted in can miss. Returns the
+    /// number of their instructions, and the words that are left.
     pub(in crate::hooks::callgraph) fn go_on<'w>(
         &mut self,
         mut words: &'w [u64],
         most: usize,
+        only_noted_miss: bool,
     ) -> (u64, &'w [u64]) {
         let Walker { rules, graph, thread, batch, .. } = self;
         let collects = thread.now.toggled != rules.collect_at_start;
@@ -82,6 +86,7 @@ impl Walker<'_> {
             batch,
             spent,
             recursions: rules.recursions.max(1),
+            only_noted_miss,
             bottom,
             below_handler: interrupts_at.map_or(u64::MAX, |interrupted| interrupted.saturating_sub(1)),
             block,
@@ -97,19 +102,25 @@ impl Walker<'_> {
         way.find_top();
         let end = way.batch.room().saturating_sub(most);
         loop {
-            if way.last.leave == Leave::Jump {
+            // Where it was a call the last time, that comes first.
+            if way.last.leave == Leave::Jump && way.last.way == Way::Other {
                 words = way.stay(words, end);
             }
             let Some(&word) = words.first().filter(|_| way.batch.room() > end) else { break };
-            let header = Header::of(word);
-            let Some((record, rest)) = words.split_at_checked(1 + header.slots) else { break };
+            let plan = plan_of(word);
             let next = match way.last.leave {
-                Leave::Return => way.leave(header.plan),
-                Leave::Call => way.call(header.plan, false),
-                Leave::Jump => way.jump(header.plan).or_else(|| way.call(header.plan, true)),
+                Leave::Return => way.leave(plan),
+                Leave::Call => match way.call_leaf(words, end) {
+                    Some((returned, rest)) => {
+                        words = rest;
+                        Some(returned)
+                    }
+                    None => way.call(plan, false),
+                },
+                Leave::Jump => way.call(plan, true).or_else(|| way.jump(plan)),
             };
-            let Some((next, step)) = next else { break };
-            way.pass((next, step), (record, words.len()));
+            let Some((next, (record, rest))) = next.zip(split(words)) else { break };
+            way.pass(next, (record, words.len()));
             words = rest;
         }
         way.charge();
@@ -120,6 +131,12 @@ impl Walker<'_> {
         (now.block, now.context, now.depth, now.nonskipped) = (Some(block), Some(context), depth, nonskipped);
         (recent.since(&before).instructions(), words)
     }
+}
+
+/// The first record of these words, and those behind it.
+#[inline(always)]
+fn split(words: &[u64]) -> Option<(&[u64], &[u64])> {
+    words.split_at_checked(1 + Header::of(*words.first()?).slots)
 }
 
 impl<'a> ShortWay<'a> {
@@ -137,9 +154,8 @@ impl<'a> ShortWay<'a> {
         let most = blocks.len().saturating_sub(end);
         for place in blocks.iter_mut().take(most) {
             let Some(&word) = rest.first() else { break };
-            let header = Header::of(word);
-            let Some((record, tail)) = rest.split_at_checked(1 + header.slots) else { break };
-            let Some(&next) = here.get(header.plan.0 as usize) else { break };
+            let Some((record, tail)) = split(rest) else { break };
+            let Some(&next) = here.get(plan_of(word).0 as usize) else { break };
             let Some(step) = steps.get(next as usize) else { break };
             if step.lands != last.stays || sp > top {
                 break;
@@ -220,6 +236,83 @@ impl<'a> ShortWay<'a> {
         self.frames.push(Frame { arc, from, entered, is_once, sp, times, since, nonskipped, context, depth });
         self.top = sp.min(self.below_handler);
         Some((next, step))
+    }
+
+    /// Follows a call of a function that is one block, or of an entry of the procedure linkage
+    /// table that leads to one, and its return, if all lead to where they led the last time.
+    /// Returns the block that is returned to, which there is a record of, and the words from there
+    /// on.
+    #[inline(always)]
+    fn call_leaf<'w>(&mut self, words: &'w [u64], end: usize) -> Option<((BlockId, &'a Step), &'w [u64])> {
+        let ShortWay { steps, last, block, context, top, sp: before, .. } = *self;
+        let called = steps.get(last.called as usize)?;
+        let (entry, leaf_block) = match last.way {
+            Way::Calls => (None, last.called),
+            Way::Skips => (Some(called), called.called),
+            Way::Other => return None,
+        };
+        let leaf = steps.get(leaf_block as usize).filter(|leaf| leaf.leave == Leave::Return)?;
+        let returned = steps.get(last.returned as usize)?;
+        let arc = self.arcs.get_mut(last.arc as usize)?;
+        let may_go = (arc.from, arc.to) == (block, leaf_block)
+            && (returned.context, returned.skipped) == (context, false)
+            && self.nonskipped.is_none()
+            && before <= top
+            && self.depth > 1
+            && (self.bottom + 1..MOST_FRAMES - 1).contains(&self.frames.len())
+            && self.batch.room() > end + 3
+            && !leaf.varies;
+        if !may_go {
+            return None;
+        }
+        if self.recursions > 1 {
+            let level = |active: u32| active.clamp(1, self.recursions) - 1;
+            let entered = self.active.get(leaf.context as usize)?.saturating_add(1);
+            let still = *self.active.get(context as usize)?;
+            if (level(entered), level(still)) != (leaf.recursion, returned.recursion) {
+                return None;
+            }
+        }
+        let (mut record, mut rest) = split(words)?;
+        let mut sp = before;
+        if let Some(entry) = entry {
+            sp = entry.sp_after(sp, record);
+            let goes_on = (entry.leave, entry.way, entry.varies) == (Leave::Jump, Way::Calls, false);
+            if !goes_on || plan_of(*record.first()?) != entry.plan || sp > before {
+                return None;
+            }
+            (record, rest) = split(rest)?;
+        }
+        sp = leaf.sp_after(sp, record);
+        let (word, next) = (*record.first()?, split(rest)?.0);
+        if (plan_of(word), plan_of(*next.first()?)) != (leaf.plan, returned.plan) {
+            return None;
+        }
+        if sp <= before || sp > top {
+            return None;
+        }
+        // What has missed nothing is charged with nothing.
+        let entry_is_noted = entry.is_some() && is_noted(*words.first()?);
+        let is_charged = !self.only_noted_miss || entry_is_noted || is_noted(word);
+        let note = |batch: &mut Batch, event| {
+            if is_charged {
+                batch.note(event);
+            }
+        };
+        if let Some(Step { references, .. }) = entry {
+            self.recent.add(references);
+            skipped_by(self.skipped, block).add_recent(references);
+            note(self.batch, SKIP | block);
+            self.batch.add(last.called, words.len(), entry_is_noted);
+        }
+        self.recent.add(&leaf.references);
+        arc.calls += 1;
+        arc.references.add_recent(&leaf.references);
+        note(self.batch, PUSH | last.arc);
+        self.batch.add(leaf_block, record.len() + rest.len(), is_noted(word));
+        note(self.batch, POP | last.arc);
+        self.sp = sp;
+        Some(((last.returned, returned), rest))
     }
 
     /// Follows a return to the block that came last after it.
