@@ -5,9 +5,8 @@ use rustc_hash::FxHashMap;
 /// Lines of I1, and for each that the cache holds the place of its time.
 #[derive(Debug)]
 pub(crate) struct FetchTable {
+    /// By the number of a block.
     numbers: FxHashMap<u64, u32>,
-    /// The lines, as the numbers of blocks.
-    blocks: Vec<u64>,
     /// Place of the time of the last access to each line, which a word may be stored to; with
     /// [`FetchTable::ABSENT`] where the cache does not hold it.
     times: Vec<*mut u32>,
@@ -29,7 +28,7 @@ impl FetchTable {
         let mut unused = Box::new([0; 2]);
         let absent = unused.as_mut_ptr().wrapping_byte_add(FetchTable::ABSENT as usize);
         let numbers = FxHashMap::from_iter([(0, FetchTable::LINE_ZERO)]);
-        FetchTable { numbers, blocks: vec![0], times: vec![absent], absent, _unused: unused }
+        FetchTable { numbers, times: vec![absent], absent, _unused: unused }
     }
 
     /// Places of the times of all lines that have a number.
@@ -39,18 +38,11 @@ impl FetchTable {
 
     /// The number of a line, which it gets if it has none.
     pub(super) fn number(&mut self, block: u64) -> u32 {
-        let next = self.blocks.len() as u32;
+        let next = self.times.len() as u32;
         *self.numbers.entry(block).or_insert_with(|| {
-            self.blocks.push(block);
             self.times.push(self.absent);
             next
         })
-    }
-
-    /// The line with a number.
-    #[inline]
-    pub(super) fn block(&self, number: u32) -> u64 {
-        self.blocks.get(number as usize).copied().unwrap_or(0)
     }
 
     /// Has generated code find a line, whose time is at a place.

@@ -47,11 +47,12 @@ struct Undo {
 pub(crate) struct FetchedLine {
     /// Its number.
     pub(crate) number: u32,
-    /// Bytes from its start to the end of the instruction, which may have begun before it and may
-    /// end in the next line.
-    pub(crate) end: u32,
+    /// Address of the instruction.
+    pub(crate) pc: u64,
     /// Length of the instruction.
     pub(crate) len: u8,
+    /// The instruction ends in it and began before it.
+    pub(crate) ends: bool,
     /// Counter of the instruction's misses.
     pub(crate) counter: u32,
 }
@@ -191,27 +192,27 @@ impl InlineCaches {
     }
 
     /// Fetches an instruction at a time, from a line that generated code has not found, and from
-    /// the next one if it goes on there.
-    pub(super) fn fetch(&mut self, now: u32, line: FetchedLine) {
-        let mut missed = !self.fetch_line(now, line.number);
-        let block = self.fetch_table.block(line.number);
-        let shape = self.shapes.fetch;
-        if line.end > shape.line() {
-            let next = self.number(block.wrapping_add(1) & (u64::MAX >> shape.line_shift()));
-            missed |= !self.fetch_line(now, next);
+    /// the next one if it goes on there. True if it misses.
+    pub(super) fn fetch(&mut self, now: u32, line: FetchedLine) -> bool {
+        let FetchedLine { number, pc: address, len, ends, counter } = line;
+        let shift = self.shapes.fetch.line_shift();
+        let (first, last) = (address >> shift, address.wrapping_add(u64::from(len) - 1) >> shift);
+        let mut missed = !self.fetch_line(now, number, if ends { last } else { first });
+        if !ends && last != first {
+            let next = self.number(last);
+            missed |= !self.fetch_line(now, next, last);
         }
         if missed {
-            let end = (block << shape.line_shift()).wrapping_add(line.end.into());
-            let (address, size) = (end.wrapping_sub(line.len.into()), line.len.into());
-            self.below.push(Access { address, counter: line.counter, size });
+            self.below.push(Access { address, counter, size: len.into() });
         }
+        missed
     }
 
-    /// Looks up a line of I1, by its number. True is a hit.
+    /// Looks up a line of I1, by its number too. True is a hit.
     #[inline]
-    fn fetch_line(&mut self, now: u32, number: u32) -> bool {
+    fn fetch_line(&mut self, now: u32, number: u32, block: u64) -> bool {
         let InlineCaches { levels, fetch_table, ways, .. } = self;
-        let touched = levels.fetch.touch(fetch_table.block(number), now);
+        let touched = levels.fetch.touch(block, now);
         let Some(way) = ways.get_mut(touched.way) else { return touched.hit }; // Cannot be: both are as long.
         let before = std::mem::replace(way, number);
         if !touched.hit {

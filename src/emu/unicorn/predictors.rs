@@ -68,10 +68,14 @@ impl Vcpu {
             tell::BRANCH => recorder.branch(plan, outcome != (word != 0)),
             tell::REPEAT => recorder.repeat(plan, outcome, word != 0),
             tell::FETCH => {
-                let (number, counter) = (second as u32, (second >> 32) as u32);
-                let (end, len) = ((word >> tell::END) as u32, (word >> tell::LENGTH) as u8);
-                let line = FetchedLine { number, end, len, counter };
-                recorder.fetched(running, word as u16, line, clock);
+                let line = FetchedLine {
+                    number: second as u32,
+                    pc: (word.cast_signed() >> tell::PC).cast_unsigned(),
+                    len: (word >> tell::LENGTH) as u8 & 0xf,
+                    ends: word >> tell::ENDS & 1 != 0,
+                    counter: (second >> 32) as u32,
+                };
+                recorder.fetched(running, tell::insn_of(word), line, clock);
             }
             tell::DATA => {
                 let event = recorder.plans.get(plan).and_then(|plan| plan.events.get(word as usize));

@@ -80,7 +80,7 @@ impl Program {
             for (index, insn) in (0..).zip(&plan.insns) {
                 if before.replace(insn.pc / 64) != Some(insn.pc / 64) {
                     let (number, counter) = (caches.number(insn.pc / 64), Origin::Fetch(index).pack());
-                    let line = FetchedLine { number, end: insn.pc as u32 % 64 + 4, len: 4, counter };
+                    let line = FetchedLine { number, pc: insn.pc, len: 4, ends: false, counter };
                     caches.fetch(now, line);
                 }
             }

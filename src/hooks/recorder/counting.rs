@@ -128,11 +128,11 @@ impl Recorder {
     /// has not found.
     pub(crate) fn fetched(&mut self, running: Running, insn: u16, mut line: FetchedLine, clock: u32) {
         let Some((caches, _)) = self.caches_with_room(running, clock) else { return };
-        if caches.records_misses() {
+        let is_recorded = caches.records_misses();
+        if is_recorded {
             line.counter = Origin::Fetch(insn).pack();
         }
-        caches.fetch(clock, line);
-        if caches.record_missed() {
+        if caches.fetch(clock, line) && is_recorded {
             self.note_missed(running);
         }
     }

@@ -40,17 +40,24 @@ pub(crate) mod tell {
     pub(crate) const BRANCH: u64 = 1;
     /// A repeated string instruction: whether it is repeated if it iterates.
     pub(crate) const REPEAT: u64 = 2;
-    /// The fetch of an instruction: its index, [its length](LENGTH), and [bytes](END) from the
-    /// start of the line to its end. The second word has the number of the line, and in its high
-    /// half the counter of the instruction's misses.
+    /// The fetch of an instruction from a line: the instruction's index, and from these bits on its
+    /// [length](LENGTH), whether it is the line that it [ends](ENDS) in and did not begin in, and
+    /// its [address](PC), which has its highest bits of the one below. The second word has the
+    /// number of the line, and in its high half the counter of the instruction's misses.
     pub(crate) const FETCH: u64 = 3;
     /// The lowest bits of these.
-    pub(crate) const LENGTH: u32 = 16;
-    pub(crate) const END: u32 = 24;
+    pub(crate) const LENGTH: u32 = 11;
+    pub(crate) const ENDS: u32 = 15;
+    pub(crate) const PC: u32 = 16;
     /// A data event, by its index, at an address.
     pub(crate) const DATA: u64 = 4;
     /// All data events of the instruction with an index, whose first slot the second word is.
     pub(crate) const EVENTS: u64 = 5;
+
+    /// The index of an instruction in the word that tells of its fetch.
+    pub(crate) fn insn_of(word: u64) -> u16 {
+        word as u16 & ((1 << LENGTH) - 1)
+    }
 }
 
 unsafe extern "C" {

@@ -38,8 +38,8 @@ impl Translator {
     ) {
         let (Some(block), Some(caches)) = (&mut self.inline.caches, caches) else { return };
         let shift = block.fetch_shift;
-        let last = pc.wrapping_add(len.max(1) as u64 - 1) >> shift;
-        for line in [pc >> shift, last] {
+        let (first, len) = (pc >> shift, len.max(1) as u64);
+        for line in [first, pc.wrapping_add(len - 1) >> shift] {
             let Some(block) = &mut self.inline.caches else { return };
             if block.line.replace(line) != Some(line) {
                 // Lines that may be of one set must differ in time.
@@ -48,9 +48,9 @@ impl Translator {
                     block.lines = 1;
                     self.emit_tick();
                 }
-                let len = len.max(1) as u64;
-                let end = pc.wrapping_sub(line << shift).wrapping_add(len);
-                self.emit_fetch(caches.number(line), len << tell::LENGTH | end << tell::END, cursor);
+                let ends = u64::from(line != first);
+                let bits = len << tell::LENGTH | ends << tell::ENDS | pc << tell::PC;
+                self.emit_fetch(caches.number(line), bits, cursor);
             }
         }
     }
@@ -96,7 +96,7 @@ impl Translator {
     fn tell_fetch(&mut self, number: u32, word: u64) {
         let emit = Emit(self.context);
         let (line, op) = emit.later();
-        self.patches.add(op, 1, Later::Fetch(number, word as u16));
+        self.patches.add(op, 1, Later::Fetch(number, tell::insn_of(word)));
         self.tell_with(tell::FETCH, word, line);
         emit.free(line);
     }
