@@ -258,8 +258,9 @@ impl<'a> ShortWay<'a> {
             && (returned.context, returned.skipped) == (context, false)
             && self.nonskipped.is_none()
             && before <= top
-            && self.depth > 1
-            && (self.bottom + 1..MOST_FRAMES - 1).contains(&self.frames.len())
+            && self.depth > 0
+            && self.depth + u32::from(context != leaf.context) > 1
+            && (self.bottom..MOST_FRAMES - 1).contains(&self.frames.len())
             && self.batch.room() > end + 3
             && !leaf.varies;
         if !may_go {
@@ -332,10 +333,12 @@ impl<'a> ShortWay<'a> {
         let &Frame { from, context, depth, .. } = lowest?;
         let left = self.frames.get(first..).unwrap_or_default();
         let skips_on = left.first()?.nonskipped.is_some();
-        if first <= self.bottom || skips_on || self.nonskipped.is_some() || self.depth == 1 {
+        let (context, caller) = (context?, self.steps.get(from as usize)?);
+        // Nobody may be seen to call a function that has only jumped to others.
+        let is_outermost = first < self.bottom || first == self.bottom && caller.leave != Leave::Call;
+        if is_outermost || skips_on || self.nonskipped.is_some() || self.depth == 1 {
             return None;
         }
-        let (context, caller) = (context?, self.steps.get(from as usize)?);
         let next = caller.returned;
         let step = self.steps.get(next as usize)?;
         if (step.plan, step.context, step.skipped) != (plan, context, false) {
