@@ -5,7 +5,8 @@
 use crate::emu::unicorn::line_lookups::{Change, change};
 use crate::emu::unicorn::line_tlb::{LineTlb, clock};
 use crate::emu::unicorn::run_control::Leave;
-use crate::emu::unicorn::translator::branch::{Inline, PredictorWords, Words, tell};
+use crate::emu::unicorn::translator::branch::{Inline, PredictorWords, Words};
+use crate::emu::unicorn::translator::tell::{self, Fetch};
 use crate::emu::unicorn::vcpu::{Vcpu, current};
 use crate::emu::unicorn::wrapped::replace;
 use crate::hooks::inline_caches::FetchedLine;
@@ -57,7 +58,7 @@ impl Vcpu {
         Inline::new(self.words, in_records, caches)
     }
 
-    /// Learns what a block tells; see [`tell`]. Its time is `clock`.
+    /// Learns what a block [tells](tell). Its time is `clock`.
     fn told(&mut self, plan: PlanId, what: u64, (word, second): (u64, u64), clock: u32) {
         let outcome = self.outcome != 0;
         self.trace.sync_length();
@@ -68,14 +69,10 @@ impl Vcpu {
             tell::BRANCH => recorder.branch(plan, outcome != (word != 0)),
             tell::REPEAT => recorder.repeat(plan, outcome, word != 0),
             tell::FETCH => {
-                let line = FetchedLine {
-                    number: second as u32,
-                    pc: (word.cast_signed() >> tell::PC).cast_unsigned(),
-                    len: (word >> tell::LENGTH) as u8 & 0xf,
-                    ends: word >> tell::ENDS & 1 != 0,
-                    counter: (second >> 32) as u32,
-                };
-                recorder.fetched(running, tell::insn_of(word), line, clock);
+                let Fetch { insn, pc, len, ends } = Fetch::of(word);
+                let (number, counter) = (second as u32, (second >> 32) as u32);
+                let line = FetchedLine { number, pc, len, ends, counter };
+                recorder.fetched(running, insn, line, clock);
             }
             tell::DATA => {
                 let event = recorder.plans.get(plan).and_then(|plan| plan.events.get(word as usize));

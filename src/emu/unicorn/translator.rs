@@ -17,6 +17,7 @@ mod patches;
 mod predictors;
 mod prologue;
 pub(super) mod superblock;
+pub(super) mod tell;
 
 use std::ffi::c_void;
 

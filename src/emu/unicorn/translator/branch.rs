@@ -1,9 +1,7 @@
 //! Branch at the end of a block, as generated code that drives the predictors gets to know it.
-#![allow(unsafe_code)]
 
 use iced_x86::Instruction;
 
-use crate::emu::unicorn::emit::Helper;
 use crate::emu::unicorn::ffi::Op;
 use crate::emu::unicorn::translator::cache_block::CacheBlock;
 
@@ -31,42 +29,6 @@ pub(crate) struct PredictorWords {
 
 /// Slots of an instruction whose addresses are kept for one call.
 pub(crate) const ADDRESSES: usize = 128;
-
-/// Names of what a block can tell.
-pub(crate) mod tell {
-    /// The retry of a locked operation, by the index of its instruction.
-    pub(crate) const RETRY: u64 = 0;
-    /// The branch at its end: whether an outcome of 1 counts as not taken.
-    pub(crate) const BRANCH: u64 = 1;
-    /// A repeated string instruction: whether it is repeated if it iterates.
-    pub(crate) const REPEAT: u64 = 2;
-    /// The fetch of an instruction from a line: the instruction's index, and from these bits on its
-    /// [length](LENGTH), whether it is the line that it [ends](ENDS) in and did not begin in, and
-    /// its [address](PC), which has its highest bits of the one below. The second word has the
-    /// number of the line, and in its high half the counter of the instruction's misses.
-    pub(crate) const FETCH: u64 = 3;
-    /// The lowest bits of these.
-    pub(crate) const LENGTH: u32 = 11;
-    pub(crate) const ENDS: u32 = 15;
-    pub(crate) const PC: u32 = 16;
-    /// A data event, by its index, at an address.
-    pub(crate) const DATA: u64 = 4;
-    /// All data events of the instruction with an index, whose first slot the second word is.
-    pub(crate) const EVENTS: u64 = 5;
-
-    /// The index of an instruction in the word that tells of its fetch.
-    pub(crate) fn insn_of(word: u64) -> u16 {
-        word as u16 & ((1 << LENGTH) - 1)
-    }
-}
-
-unsafe extern "C" {
-    fn helper_bndstx32_x86_64();
-}
-
-/// The helper by which a block tells what [`tell`] lists: with the state, the plan, which of these
-/// it is, and two words. It is one of MPX, which no CPU model has.
-pub(crate) const TELL: Helper = helper_bndstx32_x86_64;
 
 /// Branch at the end of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

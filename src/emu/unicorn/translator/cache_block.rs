@@ -1,6 +1,7 @@
 //! State of the translation of a block that drives caches.
 
 use crate::emu::unicorn::line_tlb::Tap;
+use crate::emu::unicorn::translator::tell::Fetch;
 use crate::x86::address::Address;
 use crate::x86::cost::{self, Access, Cost};
 
@@ -34,8 +35,7 @@ impl Data {
 pub(super) struct AbsentLine {
     /// Its number.
     pub(super) number: u32,
-    /// The first word that is told of it.
-    pub(super) word: u64,
+    pub(super) fetch: Fetch,
     pub(super) absent: *mut u32,
     pub(super) back: *mut u32,
 }

@@ -13,9 +13,10 @@ use crate::emu::unicorn::line_lookups::{MARK, PLACE};
 use crate::emu::unicorn::line_tlb::{self, CLOCK, Tap};
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
-use crate::emu::unicorn::translator::branch::{ADDRESSES, tell};
+use crate::emu::unicorn::translator::branch::ADDRESSES;
 use crate::emu::unicorn::translator::cache_block::{AbsentLine, Data};
 use crate::emu::unicorn::translator::patches::Later;
+use crate::emu::unicorn::translator::tell::{self, Fetch};
 use crate::hooks::fetch_table::FetchTable;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::x86::cost::Access;
@@ -48,9 +49,9 @@ impl Translator {
                     block.lines = 1;
                     self.emit_tick();
                 }
-                let ends = u64::from(line != first);
-                let bits = len << tell::LENGTH | ends << tell::ENDS | pc << tell::PC;
-                self.emit_fetch(caches.number(line), bits, cursor);
+                let (insn, ends) = (self.builder.instructions() as u16, line != first);
+                let fetch = Fetch { insn, pc, len: len as u8, ends };
+                self.emit_fetch(caches.number(line), fetch, cursor);
             }
         }
     }
@@ -65,12 +66,10 @@ impl Translator {
         emit.free(clock);
     }
 
-    /// Emits the fetch of the line with a number, of the instruction that is next, with these bits
-    /// of what is [told](tell::FETCH).
-    fn emit_fetch(&mut self, number: u32, bits: u64, cursor: *const Cursor) {
-        let word = self.builder.instructions() as u64 | bits;
+    /// Emits the fetch of an instruction from the line with a number.
+    fn emit_fetch(&mut self, number: u32, fetch: Fetch, cursor: *const Cursor) {
         if number == FetchTable::LINE_ZERO {
-            return self.tell_fetch(number, word);
+            return self.tell_fetch(number, fetch);
         }
         let emit = Emit(self.context);
         let (time, clock, zero) = (emit.new_temp(false), emit.new_temp(false), emit.constant(0));
@@ -88,16 +87,16 @@ impl Translator {
             emit.free(temp);
         }
         if let Some(block) = &mut self.inline.caches {
-            block.absent.push(AbsentLine { number, word, absent, back });
+            block.absent.push(AbsentLine { number, fetch, absent, back });
         }
     }
 
-    /// Tells of the fetch of the line with a number.
-    fn tell_fetch(&mut self, number: u32, word: u64) {
+    /// Tells of a fetch from the line with a number.
+    fn tell_fetch(&mut self, number: u32, fetch: Fetch) {
         let emit = Emit(self.context);
         let (line, op) = emit.later();
-        self.patches.add(op, 1, Later::Fetch(number, tell::insn_of(word)));
-        self.tell_with(tell::FETCH, word, line);
+        self.patches.add(op, 1, Later::Fetch(number, fetch.insn));
+        self.tell_with(tell::FETCH, fetch.word(), line);
         emit.free(line);
     }
 
@@ -105,9 +104,9 @@ impl Translator {
     pub(crate) fn tell_absent(&mut self) {
         let lines = self.inline.caches.as_mut().map(|block| std::mem::take(&mut block.absent));
         let emit = Emit(self.context);
-        for AbsentLine { number, word, absent, back } in lines.into_iter().flatten() {
+        for AbsentLine { number, fetch, absent, back } in lines.into_iter().flatten() {
             emit.place(absent);
-            self.tell_fetch(number, word);
+            self.tell_fetch(number, fetch);
             emit.go(back);
         }
     }
