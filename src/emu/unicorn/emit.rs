@@ -58,26 +58,8 @@ impl Emit {
         }
     }
 
-    pub(super) fn load_byte(self, to: usize, base: usize, offset: usize) {
-        unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::LD8U_I64, to, base, offset) }
-    }
-
     pub(super) fn store_byte(self, from: usize, base: usize, offset: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST8_I64, from, base, offset) }
-    }
-
-    pub(super) fn or_constant(self, to: usize, from: usize, bits: i64) {
-        unsafe { ffi::tcg_gen_ori_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
-    }
-
-    pub(super) fn xor_constant(self, to: usize, from: usize, bits: i64) {
-        unsafe { ffi::tcg_gen_xori_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
-    }
-
-    /// Sets `to` to 1 if a comparison holds, or else to 0.
-    pub(super) fn set_if(self, condition: i32, to: usize, a: usize, b: usize) {
-        let [to, a, b] = [to, a, b].map(|temp| self.value(temp));
-        unsafe { ffi::tcg_gen_setcond_i64_x86_64(self.0, condition, to, a, b) }
     }
 
     /// Makes a label.
@@ -85,21 +67,23 @@ impl Emit {
         unsafe { ffi::gen_new_label_x86_64(self.0) }
     }
 
+    /// Has the engine know that there is a jump to a label.
+    fn note_jump(label: *mut u32) {
+        unsafe { *label += 1 << JUMPS }
+    }
+
+    /// Ends a basic block: no register of the host holds a value then but the CPU's state.
+    pub(super) fn end_basic_block(self) {
+        let label = self.new_label();
+        Emit::note_jump(label);
+        self.place(label);
+    }
+
     /// Jumps to a label.
     pub(super) fn go(self, label: *mut u32) {
         unsafe {
-            *label += 1 << JUMPS;
+            Emit::note_jump(label);
             ffi::__real_tcg_gen_op1_x86_64(self.0, opcode::BR, label as usize);
-        }
-    }
-
-    /// Jumps to a label if a comparison holds. Returns the operation.
-    pub(super) fn branch(self, condition: i32, a: usize, b: usize, label: *mut u32) -> *mut Op {
-        unsafe {
-            *label += 1 << JUMPS;
-            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::BRCOND_I64);
-            (&mut (*op).args)[..4].copy_from_slice(&[a, b, condition as usize, label as usize]);
-            op
         }
     }
 
@@ -223,23 +207,6 @@ impl Emit {
     /// Stores 32 bits.
     pub(super) fn store32(self, from: usize, base: usize, offset: usize) {
         unsafe { ffi::tcg_gen_op3_x86_64(self.0, opcode::ST32_I64, from, base, offset) }
-    }
-
-    /// Loads 32 bits to change them, and stores them again; the offset is patched in when the block
-    /// is done.
-    pub(super) fn add_later(self, base: usize, addend: usize) -> [*mut Op; 2] {
-        let temp = self.new_temp(false);
-        let access = |opcode| unsafe {
-            let op = ffi::tcg_emit_op_x86_64(self.0, opcode);
-            (*op).args[0] = temp;
-            (*op).args[1] = base;
-            op
-        };
-        let load = access(opcode::LD32U_I64);
-        self.add(temp, temp, addend);
-        let store = access(opcode::ST32_I64);
-        self.free(temp);
-        [load, store]
     }
 
     /// Sets `cc_op` so that `cc_src` holds all flags.

@@ -109,15 +109,6 @@ unsafe extern "C" {
         other: Value,
     );
     pub(super) fn tcg_gen_andi_i64_x86_64(context: Context, result: Value, a: Value, mask: i64);
-    pub(super) fn tcg_gen_ori_i64_x86_64(context: Context, result: Value, a: Value, bits: i64);
-    pub(super) fn tcg_gen_xori_i64_x86_64(context: Context, result: Value, a: Value, bits: i64);
-    pub(super) fn tcg_gen_setcond_i64_x86_64(
-        context: Context,
-        condition: i32,
-        result: Value,
-        a: Value,
-        b: Value,
-    );
     pub(super) fn tcg_gen_addi_i64_x86_64(context: Context, result: Value, a: Value, value: i64);
     pub(super) fn __real_tcg_gen_exit_tb_x86_64(context: Context, tb: *mut c_void, index: u32);
     pub(super) fn __real_tcg_gen_code_x86_64(context: Context, tb: *mut c_void) -> i32;

@@ -163,11 +163,11 @@ replace! {
                 if std::ptr::eq(function, helper_check_exit_request as *const c_void) {
                     let at_breakpoint = vcpu.run.breakpoints().contains(&translator.block_pc());
                     let reached = at_breakpoint.then(|| vcpu.run.reached_word());
-                    translator.exit_check(c, vcpu.trace.cursor(), reached);
+                    translator.exit_check(c, reached);
                     return;
                 }
                 if std::ptr::eq(function, helper_single_step_x86_64 as *const c_void) {
-                    translator.leaving(vcpu.trace.cursor());
+                    translator.leaving();
                 }
                 if std::ptr::eq(function, helper_enter_mmx_x86_64 as *const c_void) && translator.delays_mmx(*args) {
                     return;
@@ -310,9 +310,8 @@ replace! {
         // SAFETY: the arguments are the engine's.
         unsafe {
             if let Some(vcpu) = current() {
-                let cursor = vcpu.trace.cursor();
-                vcpu.translator.leaving(cursor);
-                match vcpu.translator.begin_exit(true, cursor) {
+                vcpu.translator.leaving();
+                match vcpu.translator.begin_exit(true) {
                     Some(Exit::Chained(index)) => return ffi::__real_tcg_gen_goto_tb_x86_64(c, index),
                     Some(_) => return,
                     None => vcpu.translator.note_exit(index),
@@ -329,7 +328,7 @@ replace! {
         // SAFETY: the arguments are the engine's.
         unsafe {
             if let Some(vcpu) = current().filter(|_| tb.is_null()) {
-                vcpu.translator.leaving(vcpu.trace.cursor());
+                vcpu.translator.leaving();
             }
             if emit_exit(c, tb) {
                 return;
@@ -340,13 +339,13 @@ replace! {
 }
 
 replace! {
-    /// Generates the code of a block, and changes its accesses.
+    /// Generates the code of a block, and changes it.
     fn tcg_gen_code(c: Context, tb: *mut c_void) -> i32 {
         // SAFETY: the arguments are the engine's; the code is of as many bytes as it says.
         unsafe {
             let size = ffi::__real_tcg_gen_code_x86_64(c, tb);
             if let (Ok(size), Some(vcpu)) = (usize::try_from(size), current()) {
-                vcpu.change_accesses((*tb.cast::<Block>()).code.cast_mut().cast(), size);
+                vcpu.change_code((*tb.cast::<Block>()).code.cast_mut().cast(), size);
             }
             size
         }
@@ -359,9 +358,8 @@ replace! {
         // ends with one of the two jumps on either side of the label.
         unsafe {
             if let Some(vcpu) = current() {
-                let cursor = vcpu.trace.cursor();
-                vcpu.translator.leaving(cursor);
-                if vcpu.translator.begin_exit(false, cursor).is_some() && emit_exit(c, std::ptr::null_mut()) {
+                vcpu.translator.leaving();
+                if vcpu.translator.begin_exit(false).is_some() && emit_exit(c, std::ptr::null_mut()) {
                     return;
                 }
             }

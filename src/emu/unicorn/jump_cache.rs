@@ -55,7 +55,11 @@ struct Target {
 const TARGET_BITS: i64 = 4;
 const _: () = assert!(size_of::<Target>() == 1 << TARGET_BITS);
 
-/// The table of generated code, by the low bits of the address.
+/// Low bits of an address that do not tell targets apart: a call is longer, and more targets are in
+/// a line of the host's cache.
+const CLOSE_BITS: i64 = 2;
+
+/// The table of generated code, by the bits of the address behind those.
 pub(super) struct Targets {
     cells: Box<[Cell<Target>]>,
     /// A place that is not in use, whose code looks the target up.
@@ -70,7 +74,7 @@ impl Targets {
     }
 
     fn place(pc: u64) -> usize {
-        pc as usize & (TARGETS - 1)
+        (pc >> CLOSE_BITS) as usize & (TARGETS - 1)
     }
 
     /// Learns that a block was dropped.
@@ -173,8 +177,8 @@ impl JumpCache {
         let (found, code) = (emit.new_temp(false), emit.new_temp(false));
         let (table, look_up) = (emit.constant(cells.as_ptr() as u64), emit.constant(nowhere.code as u64));
         emit.load(pc, emit.env(), layout::ENV_EIP);
-        emit.and(at, pc, TARGETS as i64 - 1);
-        emit.shift_left(at, at, TARGET_BITS);
+        emit.and(at, pc, (TARGETS as i64 - 1) << CLOSE_BITS);
+        emit.shift_left(at, at, TARGET_BITS - CLOSE_BITS);
         emit.add(at, at, table);
         emit.load(found, at, offset_of!(Target, pc));
         emit.load(code, at, offset_of!(Target, code));

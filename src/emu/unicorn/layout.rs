@@ -33,11 +33,9 @@ pub(super) mod opcode {
 pub(super) const TYPE_I32: i32 = 0;
 pub(super) const TYPE_I64: i32 = 1;
 
-/// `TCG_COND_LT`, `TCG_COND_EQ`, `TCG_COND_NE` and `TCG_COND_GTU`.
-pub(super) const COND_LT: i32 = 2;
+/// `TCG_COND_EQ` and `TCG_COND_NE`.
 pub(super) const COND_EQ: i32 = 8;
 pub(super) const COND_NE: i32 = 9;
-pub(super) const COND_GTU: i32 = 13;
 
 /// Offsets in `TCGContext`.
 const CONTEXT_OP_DEFS: usize = 39272;

@@ -8,9 +8,10 @@
 #![allow(unsafe_code)]
 
 use std::mem::offset_of;
+use std::sync::LazyLock;
 
 use iced_x86::{Decoder, DecoderOptions, Register};
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use crate::emu::unicorn::line_tlb::{
     CLOCK, GUEST, LineTlb, PAGE_BITS, SPARE, STORES, TABLE, TAP_SHIFT, Tap, fast,
@@ -54,7 +55,7 @@ fn bytes<const N: usize>(code: &[u8], at: usize) -> Result<[u8; N], Unknown> {
 /// The place of `what` within a few bytes from `at`.
 fn find(code: &[u8], at: usize, within: usize, what: &[u8]) -> Result<usize, Unknown> {
     let near = code.get(at..(at + within + what.len()).min(code.len())).ok_or(Unknown)?;
-    memmem::find(near, what).map(|near| at + near).ok_or(Unknown)
+    near.windows(what.len()).position(|near| near == what).map(|near| at + near).ok_or(Unknown)
 }
 
 /// The description of the access whose call out begins at a place.
@@ -122,11 +123,13 @@ struct Lookup {
 /// # Errors
 /// When an access looks otherwise than the engine's.
 pub(super) fn change(code: &mut [u8], change: Change) -> Result<usize, Unknown> {
-    let [mask, table] = parts(GUEST);
-    let start = [&SHIFT[..], &AND_MASK, &[mask], &ADD_TABLE, &[table]].concat();
+    static START: LazyLock<Finder> = LazyLock::new(|| {
+        let [mask, table] = parts(GUEST);
+        Finder::new(&[&SHIFT[..], &AND_MASK, &[mask], &ADD_TABLE, &[table]].concat()).into_owned()
+    });
     let (mut at, mut changed) = (0, 0);
-    while let Some(found) = find_from(code, at, &start) {
-        at = found + start.len();
+    while let Some(found) = START.find(&code[at..]).map(|found| at + found) {
+        at = found + START.needle().len();
         let page = find(code, at, 8, &AND_PAGE)?;
         let jump = find(code, page + AND_PAGE.len() + DISPLACEMENT, 12, &JUMP)?;
         let end = jump + JUMP.len() + DISPLACEMENT;
@@ -215,11 +218,6 @@ fn find_return(code: &[u8], out: usize, to: usize) -> Option<(usize, i32)> {
         let target = (place + DISPLACEMENT).checked_add_signed(distance as isize)?;
         (target == to).then_some((place, distance))
     })
-}
-
-/// The next place of `what`.
-fn find_from(code: &[u8], from: usize, what: &[u8]) -> Option<usize> {
-    memmem::find(code.get(from..)?, what).map(|at| from + at)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! because it takes more than a few instructions.
 #![allow(unsafe_code)]
 
-use crate::emu::unicorn::line_lookups::{Change, change};
+use crate::emu::unicorn::line_lookups::{Change, Unknown, change};
 use crate::emu::unicorn::line_tlb::{LineTlb, clock};
 use crate::emu::unicorn::run_control::Leave;
 use crate::emu::unicorn::translator::branch::{Inline, PredictorWords, Words};
@@ -98,18 +98,31 @@ impl Vcpu {
         }
     }
 
+    /// Changes the generated code of a block: the code of the host is written into it, and accesses
+    /// with a tap look for their lines.
+    ///
+    /// # Safety
+    /// The code has just been generated.
+    pub(super) unsafe fn change_code(&mut self, code: *mut u8, size: usize) {
+        // SAFETY: the caller's.
+        let changed = unsafe {
+            let code = std::slice::from_raw_parts_mut(code, size);
+            self.translator.write_host_code(code).and_then(|()| self.change_accesses(code))
+        };
+        if changed.is_err() {
+            self.leave(Leave::Broken("this engine generates other code than the one expected".into()));
+        }
+    }
+
     /// Has the accesses of a block with a tap look for their lines, in its generated code.
     ///
     /// # Safety
     /// The code has just been generated.
-    pub(super) unsafe fn change_accesses(&mut self, code: *mut u8, size: usize) {
+    unsafe fn change_accesses(&mut self, code: &mut [u8]) -> Result<(), Unknown> {
         // SAFETY: the caller's.
         let taps = unsafe { self.translator.taps() };
-        let Some(lines) = self.mmu.lines().filter(|_| taps > 0) else { return };
-        // SAFETY: the caller's.
-        let code = unsafe { std::slice::from_raw_parts_mut(code, size) };
-        if change(code, Change { lines, times: self.times }) != Ok(taps) {
-            self.leave(Leave::Broken("this engine generates other code than the one expected".into()));
-        }
+        let Some(lines) = self.mmu.lines().filter(|_| taps > 0) else { return Ok(()) };
+        let changed = change(code, Change { lines, times: self.times })?;
+        if changed == taps { Ok(()) } else { Err(Unknown) }
     }
 }

@@ -44,7 +44,7 @@ pub(super) unsafe fn translate(
         let is_whole = max as u64 == MAX_BLOCK;
         let may_grow = is_whole && vcpu.begins_superblock(pc, mapping);
         let counts = (vcpu.trace.counts_executions(), vcpu.inline(), may_grow);
-        vcpu.translator.begin(*ops, tb, (pc, mode), mapping, counts);
+        vcpu.translator.begin(*ops, tb, (pc, mode), (mapping, vcpu.trace.cursor()), counts);
         if let Some(supervisor) = vcpu.run.supervisor() {
             if supervisor.begins_counts(mapping, pc) {
                 vcpu.translator.begin_counts();
@@ -64,7 +64,7 @@ pub(super) unsafe fn translate(
                 vcpu.leave(Leave::Broken(format!("this engine is not the one expected: {why}")));
             }
             vcpu.translator.tell_absent();
-            if vcpu.translator.ask(vcpu.trace.cursor()) {
+            if vcpu.translator.ask() {
                 (*tb.cast::<Block>()).instructions += 1;
             }
             vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc), is_whole);
@@ -78,7 +78,7 @@ unsafe extern "C" fn tb_start(db: *mut Disassembly, cpu: *mut c_void) {
         let Some(vcpu) = current() else { return };
         let Some(original) = vcpu.translator.original() else { return };
         (original.tb_start)(db, cpu);
-        vcpu.translator.start_block(vcpu.trace.cursor());
+        vcpu.translator.start_block();
     }
 }
 
@@ -91,8 +91,7 @@ unsafe extern "C" fn translate_insn(db: *mut Disassembly, cpu: *mut c_void) {
         let Some(original) = vcpu.translator.original() else { return };
         let first = pc == vcpu.translator.block_pc();
         let (space, breakpoints) = (vcpu.mmu.space(), vcpu.run.breakpoints());
-        let cursor = vcpu.trace.cursor();
-        let caches = (vcpu.trace.recorder().inline_caches(), cursor);
+        let caches = vcpu.trace.recorder().inline_caches();
         match vcpu.translator.before_instruction(pc, first, space, breakpoints, caches) {
             Decision::EndBlock => {
                 (*db).is_jmp = DISAS_TOO_MANY;

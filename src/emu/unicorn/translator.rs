@@ -12,6 +12,7 @@ pub(super) mod branch;
 mod cache_block;
 mod exits;
 pub(super) mod guard;
+mod host_code;
 pub(super) mod lines;
 mod patches;
 mod predictors;
@@ -29,10 +30,12 @@ use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, TranslatorOps};
+use crate::emu::unicorn::line_lookups::Unknown;
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::branch::{Inline, labels_before_jump};
 use crate::emu::unicorn::translator::guard::Guard;
+use crate::emu::unicorn::translator::host_code::{HostCode, Jump, Place};
 use crate::emu::unicorn::translator::patches::Patches;
 use crate::emu::unicorn::translator::superblock::Superblock;
 use crate::guest::{Gpr, PAGE_SIZE};
@@ -95,14 +98,18 @@ pub(super) struct Translator {
     pc: u64,
     /// The next exit check is the one at the start of the block.
     at_start: bool,
-    /// Labels of its call behind the block, and of where that comes back to.
-    asks: Option<(*mut u32, *mut u32)>,
-    /// TCG temporary that holds the buffer pointer within the block.
-    pointer: *mut c_void,
+    /// The jump to its call behind the block, and where that comes back to.
+    asks: Option<(Jump, Place)>,
+    /// The words that generated code accesses.
+    cursor: *const Cursor,
+    /// Generated code stores a record of the block.
+    records: bool,
     /// Generated code counts executions in place of the trace.
     counts: bool,
-    /// Operations that wait for the plan.
+    /// Parts that wait for the plan.
     patches: Patches,
+    /// Code in place of operations.
+    host: HostCode,
     /// Chained exits of the block that are in use (bits by `goto_tb` index).
     exits: u32,
     instruction: Instruction,
@@ -175,9 +182,11 @@ impl Translator {
             pc: 0,
             at_start: false,
             asks: None,
-            pointer: std::ptr::null_mut(),
+            cursor: std::ptr::null(),
+            records: false,
             counts: false,
             patches: Patches::default(),
+            host: HostCode::default(),
             exits: 0,
             instruction: Instruction::default(),
             matcher: Matcher::default(),
@@ -207,13 +216,15 @@ impl Translator {
         original: TranslatorOps,
         tb: *mut c_void,
         (pc, mode): (u64, u32),
-        mapping: MappingId,
+        (mapping, cursor): (MappingId, *const Cursor),
         (counts, inline, may_grow): (bool, Inline, bool),
     ) {
         self.superblock.begin(pc, may_grow && !self.reference && mode & UNUSUAL == 0);
+        self.cursor = cursor;
         self.counts = counts;
         self.inline = inline;
         self.patches.clear();
+        self.host.clear();
         self.guard = Guard::begin(mode);
         self.aligns = mode & alignment::ALIGNMENT_CHECK != 0;
         self.original = Some(original);
@@ -275,15 +286,23 @@ impl Translator {
     /// Patches what follows from the plan into the block, and ends its translation. Returns whether
     /// it is a superblock.
     pub(super) fn end(&mut self, id: PlanId, plans: &mut PlanTable) -> bool {
-        self.patches.apply(id, plans);
+        self.patches.apply(id, plans, self.host.bytes());
         self.abandon();
         self.superblock.is_joined()
+    }
+
+    /// Writes the code of the host into that of the block, which the engine has just generated.
+    ///
+    /// # Errors
+    /// When that is other code than expected.
+    pub(super) fn write_host_code(&mut self, code: &mut [u8]) -> Result<(), Unknown> {
+        self.host.write(code)
     }
 
     /// Forgets a translation that the engine gave up, as it does when code cannot be fetched.
     pub(super) fn abandon(&mut self) {
         self.original = None;
-        self.pointer = std::ptr::null_mut();
+        self.records = false;
         self.patches.clear();
         self.shown = None;
         self.trapped = false;
@@ -329,9 +348,17 @@ impl Translator {
         self.truncated.filter(|(at, _)| *at == addr).map(|(_, beyond)| beyond)
     }
 
+    /// Stores what a temporary holds in a slot of the block's record.
+    fn record_slot(&self, slot: usize, value: usize) {
+        let emit = Emit(self.context);
+        let record = self.record(emit);
+        emit.store(value, record, size_of::<u64>() * (1 + slot));
+        emit.free(record);
+    }
+
     /// Tests whether generated code is to record the accesses of the instruction at hand now.
     fn tapping(&self) -> bool {
-        !self.pointer.is_null() && !self.in_atomic && self.builder.records_next()
+        self.records && !self.in_atomic && self.builder.records_next()
     }
 
     /// Decides about the instruction at `pc`, the first of its block or not, and prepares its
@@ -342,7 +369,7 @@ impl Translator {
         first: bool,
         space: &mut AddressSpace,
         breakpoints: &FxHashSet<u64>,
-        (caches, cursor): (Option<&mut InlineCaches>, *const Cursor),
+        caches: Option<&mut InlineCaches>,
     ) -> Decision {
         let mut buf = [0; MAX_LENGTH];
         let bytes = space.fetch(pc, &mut buf);
@@ -383,7 +410,7 @@ impl Translator {
             self.request = Some(request);
             let first_slot = self.next_slot();
             self.matcher.start(request.cost(), first_slot);
-            self.fetch(pc, request::LENGTH, caches, cursor);
+            self.fetch(pc, request::LENGTH, caches);
             self.begin_data();
             self.store_computed(first_slot);
             self.requests.insert(pc, request);
@@ -402,7 +429,7 @@ impl Translator {
                 _ => Cost::default(),
             };
             self.matcher.start(cost, self.next_slot());
-            self.fetch(pc, instruction.len(), caches, cursor);
+            self.fetch(pc, instruction.len(), caches);
             self.begin_data();
             return Decision::Translate(None);
         }
@@ -411,9 +438,12 @@ impl Translator {
         }
         // What unmasks exceptions is a call, so there has been one.
         if let Some(state) = self.engine_state {
+            if self.guard.waits() {
+                self.emit_prologue();
+            }
             self.guard.wait(self.context, state);
         }
-        self.fetch(pc, instruction.len(), caches, cursor);
+        self.fetch(pc, instruction.len(), caches);
         if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {
             self.matcher.observe(self.next_slot());
             self.begin_data();
@@ -443,7 +473,6 @@ impl Translator {
             return;
         }
         let emit = Emit(self.context);
-        let pointer = self.pointer as usize;
         for i in 0..self.matcher.cost.slots.len() {
             let slot = self.matcher.cost.slots[i];
             if slot.access != Access::None {
@@ -452,7 +481,7 @@ impl Translator {
             if slot.address == Address::Outcome {
                 if self.tapping() {
                     let zero = emit.constant(0);
-                    emit.store(zero, pointer, 8 * (1 + first_slot + i));
+                    self.record_slot(first_slot + i, zero);
                     emit.free(zero);
                     self.labels_before_jump = Some(labels_before_jump(&self.instruction));
                 }
@@ -471,7 +500,7 @@ impl Translator {
                 _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
             }
             if self.tapping() {
-                emit.store(temp, pointer, 8 * (1 + first_slot + i));
+                self.record_slot(first_slot + i, temp);
             }
             if self.inline.caches.is_some() {
                 self.keep_address(i, temp);
@@ -488,7 +517,7 @@ impl Translator {
         let emit = Emit(self.context);
         let zero = emit.constant(0);
         for i in 0..self.matcher.cost.slots.len() {
-            emit.store(zero, self.pointer as usize, 8 * (1 + first_slot + i));
+            self.record_slot(first_slot + i, zero);
         }
         emit.free(zero);
     }

@@ -43,7 +43,7 @@ impl Translator {
         let in_instruction = index - self.matcher.first_slot;
         let Address::OperandBit { bit, size, .. } = slot.address else {
             if self.tapping() {
-                emit.store(addr, self.pointer as usize, 8 * (1 + index));
+                self.record_slot(index, addr);
             }
             return self.tap_inline(in_instruction, addr, fused);
         };
@@ -53,7 +53,7 @@ impl Translator {
         emit.and(temp, temp, i64::from(size) - 1);
         emit.add(temp, temp, addr);
         if self.tapping() {
-            emit.store(temp, self.pointer as usize, 8 * (1 + index));
+            self.record_slot(index, temp);
         }
         self.tap_inline(in_instruction, temp, None);
         emit.free(temp);
@@ -104,8 +104,7 @@ impl Translator {
         if self.tapping() {
             let emit = Emit(self.context);
             let one = emit.constant(1);
-            let at = 8 * (1 + self.matcher.first_slot);
-            emit.store(one, self.pointer as usize, at);
+            self.record_slot(self.matcher.first_slot, one);
             emit.free(one);
         }
     }

@@ -1,6 +1,7 @@
 //! State of the translation of a block that drives caches.
 
 use crate::emu::unicorn::line_tlb::Tap;
+use crate::emu::unicorn::translator::host_code::{Jump, Place};
 use crate::emu::unicorn::translator::tell::Fetch;
 use crate::x86::address::Address;
 use crate::x86::cost::{self, Access, Cost};
@@ -36,8 +37,8 @@ pub(super) struct AbsentLine {
     /// Its number.
     pub(super) number: u32,
     pub(super) fetch: Fetch,
-    pub(super) absent: *mut u32,
-    pub(super) back: *mut u32,
+    pub(super) jump: Jump,
+    pub(super) back: Place,
 }
 
 /// State of the translation of a block that drives caches.

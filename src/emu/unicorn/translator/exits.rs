@@ -7,11 +7,17 @@ use iced_x86::FlowControl;
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
+use crate::emu::unicorn::translator::host_code::{Memory, RAX, RCX, RDX};
 use crate::emu::unicorn::translator::patches::Later;
-use crate::emu::unicorn::translator::prologue::Words;
+use crate::emu::unicorn::translator::prologue::{ADD, INC, LEA, MOV};
 use crate::emu::unicorn::translator::superblock::{Exit, Way};
 use crate::hooks::record::NOTED;
 use crate::x86::cost;
+
+/// Opcode of `dec` with memory.
+const DEC: (u8, u8) = (0xff, 1);
+/// Keep in the header in RCX what was noted in that in RDX: `shr rdx, i; shl rdx, i; or rcx, rdx`.
+const KEEP_NOTED: [u8; 11] = [0x48, 0xc1, 0xea, NOTED as u8, 0x48, 0xc1, 0xe2, NOTED as u8, 0x48, 0x09, 0xd1];
 
 impl Translator {
     /// Chooses where the superblock goes on after the instruction at hand, if that ends a block.
@@ -24,7 +30,7 @@ impl Translator {
     ) {
         let instruction = &self.instruction;
         self.superblock.end = self.superblock.end.max(instruction.next_ip());
-        if self.superblock.page.is_none() || self.trapped || self.pointer.is_null() && !self.counts {
+        if self.superblock.page.is_none() || self.trapped || !self.records && !self.counts {
             return;
         }
         let target = instruction.near_branch_target();
@@ -62,7 +68,7 @@ impl Translator {
     /// Begins an exit of the instruction at hand, of which the engine is about to emit the
     /// operations; it `may_chain` with the next block. Returns the exit if it is one of a
     /// superblock.
-    pub(crate) fn begin_exit(&mut self, may_chain: bool, cursor: *const Cursor) -> Option<Exit> {
+    pub(crate) fn begin_exit(&mut self, may_chain: bool) -> Option<Exit> {
         self.original?;
         let number = self.superblock.exits;
         self.superblock.exits += 1;
@@ -75,7 +81,7 @@ impl Translator {
                 Exit::Inside(self.superblock.label)
             }
             Some(way) if way.is_inside => {
-                self.shorten_record(cursor);
+                self.shorten_record();
                 // One is kept for the end.
                 self.exit_by(may_chain && self.exits == 0)
             }
@@ -104,58 +110,36 @@ impl Translator {
     }
 
     /// Emits the header of the record as it is when the superblock is left after the instruction at
-    /// hand, and moves the cursor back to its end.
-    fn shorten_record(&mut self, cursor: *const Cursor) {
-        let emit = Emit(self.context);
-        let words = self.words(emit, cursor);
+    /// hand, and moves the cursor back to its end; or the count of an execution that ends here in
+    /// place of one of the whole.
+    fn shorten_record(&mut self) {
         let complete = self.builder.instructions() as u16 + 1;
+        let exit = Some(complete);
+        let keeps_noted = self.inline.in_records || self.inline.caches.is_some();
+        let words = self.words();
+        let last = words.plus(offset_of!(Cursor, last));
+        let Translator { host, patches, .. } = self;
         if self.counts {
-            return self.count_exit(emit, words, complete);
+            let left = words.plus(offset_of!(Cursor, left));
+            host.constant_later(true, ADD, left, (patches, Later::InstructionsBack(complete), None));
+            host.load(true, RAX, words.plus(offset_of!(Cursor, executions)));
+            host.with_later(false, DEC, RAX, (patches, Later::Count, None));
+            host.with_later(false, INC, RAX, (patches, Later::Count, exit));
+            host.constant_later(true, MOV, last, (patches, Later::Plan, exit));
+        } else {
+            host.load(true, RAX, last);
+            host.load_later(RCX, (patches, Later::Header, exit));
+            if keeps_noted {
+                host.load(true, RDX, Memory::at(RAX));
+                host.push(&KEEP_NOTED);
+            }
+            host.store(true, Memory::at(RAX), RCX);
+            host.with_later(true, LEA, RAX, (patches, Later::Size, exit));
+            host.store(true, words.plus(offset_of!(Cursor, next)), RCX);
         }
-        let (header, header_op) = emit.later();
-        if self.inline.in_records || self.inline.caches.is_some() {
-            // What was noted stays.
-            let noted = emit.new_temp(false);
-            emit.load(noted, self.pointer as usize, 0);
-            emit.shift_right(noted, noted, NOTED.into());
-            emit.shift_left(noted, noted, NOTED.into());
-            emit.or(header, header, noted);
-            emit.free(noted);
-        }
-        emit.store(header, self.pointer as usize, 0);
-        let (bytes, bytes_op) = emit.later();
-        let next = emit.new_temp(false);
-        emit.add(next, self.pointer as usize, bytes);
-        words.store(next, offset_of!(Cursor, next));
-        words.free();
-        for temp in [header, bytes, next] {
-            emit.free(temp);
-        }
-        self.patches.add_exit(header_op, 1, Later::Header, complete);
-        self.patches.add_exit(bytes_op, 1, Later::Size, complete);
-    }
-
-    /// Emits the count of an execution that ends here in place of one of the whole.
-    fn count_exit(&mut self, emit: Emit, words: Words, complete: u16) {
-        let (back, back_op) = emit.later();
-        let left = emit.new_temp(false);
-        words.load(left, offset_of!(Cursor, left));
-        emit.add(left, left, back);
-        words.store(left, offset_of!(Cursor, left));
-        let (counts, one, minus_one) = (emit.new_temp(false), emit.constant(1), emit.constant(u64::MAX));
-        words.load(counts, offset_of!(Cursor, executions));
-        let whole = emit.add_later(counts, minus_one);
-        let exit = emit.add_later(counts, one);
-        let (plan, plan_op) = emit.later();
-        words.store(plan, offset_of!(Cursor, last));
-        words.free();
-        for temp in [back, left, counts, one, minus_one, plan] {
-            emit.free(temp);
-        }
-        self.patches.add(back_op, 1, Later::InstructionsBack(complete));
-        whole.into_iter().for_each(|op| self.patches.add(op, 2, Later::Count));
-        exit.into_iter().for_each(|op| self.patches.add_exit(op, 2, Later::Count, complete));
-        self.patches.add_exit(plan_op, 1, Later::Plan, complete);
+        let emit = Emit(self.context);
+        emit.end_basic_block();
+        self.host.emit(emit);
     }
 
     /// Goes on with the next block of a superblock after the instruction at hand, if it has one.

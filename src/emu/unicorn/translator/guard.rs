@@ -92,6 +92,11 @@ impl Guard {
         }
     }
 
+    /// Tests whether the instruction begins with a wait.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
+    }
+
     /// Emits the wait at the start of an instruction, with the engine's state as argument.
     pub(crate) fn wait(&self, context: Context, state: *mut c_void) {
         if self.waits {

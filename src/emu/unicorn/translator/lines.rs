@@ -8,15 +8,16 @@ use iced_x86::{Mnemonic, OpKind, Register};
 
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::Op;
-use crate::emu::unicorn::layout::{COND_NE, opcode};
+use crate::emu::unicorn::layout::opcode;
 use crate::emu::unicorn::line_lookups::{MARK, PLACE};
 use crate::emu::unicorn::line_tlb::{self, CLOCK, Tap};
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::ADDRESSES;
 use crate::emu::unicorn::translator::cache_block::{AbsentLine, Data};
+use crate::emu::unicorn::translator::host_code::{Memory, R8, RAX, RCX, RDX, RSI};
 use crate::emu::unicorn::translator::patches::Later;
-use crate::emu::unicorn::translator::tell::{self, Fetch};
+use crate::emu::unicorn::translator::tell::{self, Fetch, TELL};
 use crate::hooks::fetch_table::FetchTable;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::x86::cost::Access;
@@ -25,19 +26,22 @@ use crate::x86::cost::Access;
 const BYTES_SWAPPED: u32 = 8;
 const ALIGN_SHIFT: u32 = 4;
 
+/// `test cl, i`, before the constant, and the condition of a jump.
+const TEST_CL: [u8; 2] = [0xf6, 0xc1];
+const NOT_EQUAL: u8 = 5;
+
+/// `mov rdi, rbp`.
+const STATE_TO_RDI: [u8; 3] = [0x48, 0x89, 0xef];
+
 /// Bit of an operation from which on it has a [`Tap`].
 const TAP_SHIFT: u32 = line_tlb::TAP_SHIFT - 4;
 
 impl Translator {
     /// Emits the fetch of an instruction, as far as it is from other lines than the one before.
-    pub(super) fn fetch(
-        &mut self,
-        pc: u64,
-        len: usize,
-        caches: Option<&mut InlineCaches>,
-        cursor: *const Cursor,
-    ) {
-        let (Some(block), Some(caches)) = (&mut self.inline.caches, caches) else { return };
+    pub(super) fn fetch(&mut self, pc: u64, len: usize, caches: Option<&mut InlineCaches>) {
+        let (Some(block), Some(caches)) = (&mut self.inline.caches, caches) else {
+            return self.emit_prologue();
+        };
         let shift = block.fetch_shift;
         let (first, len) = (pc >> shift, len.max(1) as u64);
         for line in [first, pc.wrapping_add(len - 1) >> shift] {
@@ -47,11 +51,12 @@ impl Translator {
                 block.lines += 1;
                 if block.lines > caches.fetch_sets() {
                     block.lines = 1;
+                    self.emit_prologue();
                     self.emit_tick();
                 }
                 let (insn, ends) = (self.builder.instructions() as u16, line != first);
                 let fetch = Fetch { insn, pc, len: len as u8, ends };
-                self.emit_fetch(caches.number(line), fetch, cursor);
+                self.emit_fetch(caches.number(line), fetch);
             }
         }
     }
@@ -66,49 +71,54 @@ impl Translator {
         emit.free(clock);
     }
 
-    /// Emits the fetch of an instruction from the line with a number.
-    fn emit_fetch(&mut self, number: u32, fetch: Fetch, cursor: *const Cursor) {
+    /// Emits the fetch of an instruction from the line with a number, with the prologue of the
+    /// block if that is not there yet.
+    fn emit_fetch(&mut self, number: u32, fetch: Fetch) {
+        let emit = Emit(self.context);
         if number == FetchTable::LINE_ZERO {
-            return self.tell_fetch(number, fetch);
+            self.emit_prologue();
+            let (line, op) = emit.later();
+            self.patches.add(op, 1, Later::Fetch(number, fetch.insn));
+            self.tell_with(tell::FETCH, fetch.word(), line);
+            return emit.free(line);
         }
-        let emit = Emit(self.context);
-        let (time, clock, zero) = (emit.new_temp(false), emit.new_temp(false), emit.constant(0));
-        let words = self.words(emit, cursor);
-        words.load(time, offset_of!(Cursor, fetch_times));
-        words.free();
-        emit.load(time, time, size_of::<*mut u32>() * number as usize);
-        emit.load32(clock, emit.env(), CLOCK as usize);
-        emit.store32(clock, time, 0);
-        emit.and(time, time, FetchTable::ABSENT as i64);
-        let (absent, back) = (emit.new_label(), emit.new_label());
-        emit.branch(COND_NE, time, zero, absent);
-        emit.place(back);
-        for temp in [time, clock, zero] {
-            emit.free(temp);
+        if self.host.is_emitted() {
+            emit.end_basic_block();
         }
+        let words = self.words();
+        let Translator { host, .. } = self;
+        host.load(false, RAX, Memory::of_state(CLOCK as i32));
+        host.load(true, RCX, words.plus(offset_of!(Cursor, fetch_times)));
+        host.load(true, RCX, Memory::at(RCX).plus(size_of::<*mut u32>() * number as usize));
+        host.store(false, Memory::at(RCX), RAX);
+        host.push(&TEST_CL);
+        host.push(&[FetchTable::ABSENT as u8]);
+        let jump = host.jump_if(NOT_EQUAL);
+        let back = host.here();
         if let Some(block) = &mut self.inline.caches {
-            block.absent.push(AbsentLine { number, fetch, absent, back });
+            block.absent.push(AbsentLine { number, fetch, jump, back });
         }
-    }
-
-    /// Tells of a fetch from the line with a number.
-    fn tell_fetch(&mut self, number: u32, fetch: Fetch) {
-        let emit = Emit(self.context);
-        let (line, op) = emit.later();
-        self.patches.add(op, 1, Later::Fetch(number, fetch.insn));
-        self.tell_with(tell::FETCH, fetch.word(), line);
-        emit.free(line);
+        self.emit_prologue();
     }
 
     /// Emits, behind the end of the block, the calls for lines of I1 that are not there.
     pub(crate) fn tell_absent(&mut self) {
         let lines = self.inline.caches.as_mut().map(|block| std::mem::take(&mut block.absent));
-        let emit = Emit(self.context);
-        for AbsentLine { number, fetch, absent, back } in lines.into_iter().flatten() {
-            emit.place(absent);
-            self.tell_fetch(number, fetch);
-            emit.go(back);
+        let Some(lines) = lines.filter(|lines| !lines.is_empty()) else { return };
+        let Translator { host, patches, .. } = self;
+        for AbsentLine { number, fetch, jump, back } in lines {
+            host.bind(jump);
+            host.push(&STATE_TO_RDI);
+            host.load_later(RSI, (patches, Later::Plan, None));
+            host.load_constant(RDX, tell::FETCH);
+            host.load_constant(RCX, fetch.word());
+            host.load_later(R8, (patches, Later::Fetch(number, fetch.insn), None));
+            host.call(TELL);
+            host.jump(back);
         }
+        let emit = Emit(self.context);
+        emit.end_basic_block();
+        host.emit(emit);
     }
 
     /// Prepares for the data of an instruction whose cost the matcher has.

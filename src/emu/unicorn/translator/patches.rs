@@ -18,8 +18,6 @@ pub(super) enum Later {
     Size,
     /// Number of its instructions.
     Instructions,
-    /// The same, negated.
-    MinusInstructions,
     /// Its id.
     Plan,
     /// Times that pass while its block runs.
@@ -35,20 +33,41 @@ pub(super) enum Later {
     InstructionsBack(u16),
 }
 
-/// Arguments of operations that wait for the plan.
+impl Later {
+    /// Tests whether it has 64 bits in code of the host, and not 32.
+    pub(super) fn is_wide(self) -> bool {
+        matches!(self, Later::Header | Later::Fetch(..))
+    }
+
+    /// Bytes that it takes there.
+    pub(super) fn bytes(self) -> usize {
+        if self.is_wide() { size_of::<u64>() } else { size_of::<u32>() }
+    }
+}
+
+/// Part of a block that waits for the plan.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Argument of an operation, by its index.
+    Argument(*mut Op, usize),
+    /// Bytes of the code of the host, from one of them on.
+    Code(usize),
+}
+
+/// Parts of a block that wait for the plan.
 #[derive(Default)]
-pub(super) struct Patches(Vec<(*mut Op, usize, Later, Option<u16>)>);
+pub(super) struct Patches(Vec<(Part, Later, Option<u16>)>);
 
 impl Patches {
     /// Adds an argument, by its index, of an operation of the block that is being translated.
     pub(super) fn add(&mut self, op: *mut Op, argument: usize, value: Later) {
-        self.0.push((op, argument, value, None));
+        self.0.push((Part::Argument(op, argument), value, None));
     }
 
-    /// Adds one that follows from the plan of a superblock that is left after `complete`
-    /// instructions.
-    pub(super) fn add_exit(&mut self, op: *mut Op, argument: usize, value: Later, complete: u16) {
-        self.0.push((op, argument, value, Some(complete)));
+    /// Adds a constant in the code of the host, by its place, which follows from the plan of the
+    /// block, or of a superblock that is left after so many instructions.
+    pub(super) fn add_code(&mut self, place: usize, value: Later, exit: Option<u16>) {
+        self.0.push((Part::Code(place), value, exit));
     }
 
     /// Forgets all, as the translation was given up.
@@ -56,16 +75,16 @@ impl Patches {
         self.0.clear();
     }
 
-    /// Sets all to what follows from a plan of the table.
-    pub(super) fn apply(&mut self, id: PlanId, plans: &mut PlanTable) {
-        for (op, argument, value, exit) in self.0.drain(..) {
+    /// Sets all to what follows from a plan of the table, and what is in the `code` of the host.
+    pub(super) fn apply(&mut self, id: PlanId, plans: &mut PlanTable, code: &mut [u8]) {
+        for (part, value, exit) in self.0.drain(..) {
             let id = exit.map_or(id, |complete| plans.exit(id, complete));
             let Some(plan) = plans.get(id) else { continue };
+            let len = value.bytes();
             let value = match value {
                 Later::Header => plan.header(id) as usize,
                 Later::Size => 8 * (1 + usize::from(plan.slots)),
                 Later::Instructions => plan.insns.len(),
-                Later::MinusInstructions => plan.insns.len().wrapping_neg(),
                 Later::InstructionsBack(complete) => plan.insns.len() - usize::from(complete),
                 Later::Plan => id.0 as usize,
                 Later::Times => plan.times() as usize,
@@ -76,9 +95,14 @@ impl Patches {
                 Later::Count => size_of::<Count>() * id.0 as usize,
                 Later::Mispredicted => size_of::<Count>() * id.0 as usize + offset_of!(Count, mispredicted),
             };
-            // SAFETY: the operation belongs to the block whose code is generated after this
-            // returns, and has that argument.
-            unsafe { (*op).args[argument] = value };
+            match part {
+                // SAFETY: the operation belongs to the block whose code is generated after this
+                // returns, and has that argument.
+                Part::Argument(op, argument) => unsafe { (*op).args[argument] = value },
+                Part::Code(place) => {
+                    code[place..place + len].copy_from_slice(&value.to_le_bytes()[..len]);
+                }
+            }
         }
     }
 }
