@@ -118,11 +118,6 @@ impl Emit {
         unsafe { ffi::tcg_gen_shli_i64_x86_64(self.0, self.value(to), self.value(from), bits) }
     }
 
-    /// Jumps to generated code.
-    pub(super) fn jump(self, code: usize) {
-        unsafe { ffi::__real_tcg_gen_op1_x86_64(self.0, opcode::GOTO_PTR, code) }
-    }
-
     pub(super) fn and(self, to: usize, from: usize, mask: i64) {
         unsafe { ffi::tcg_gen_andi_i64_x86_64(self.0, self.value(to), self.value(from), mask) }
     }

@@ -388,7 +388,9 @@ unsafe fn emit_jump(c: Context) -> bool {
     // SAFETY: the caller's.
     let Some(vcpu) = (unsafe { current() }) else { return false };
     let Some(mode) = vcpu.translator.mode() else { return false };
-    vcpu.mmu.jumps().emit_jump(Emit(c), mode)
+    let Some(table) = vcpu.mmu.jumps().table(mode) else { return false };
+    vcpu.translator.jump_by_table(Emit(c), table);
+    true
 }
 
 /// Emits the exit of a superblock that has begun. Returns false if none has.

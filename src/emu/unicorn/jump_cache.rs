@@ -15,11 +15,9 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::rc::Rc;
 
-use crate::emu::unicorn::emit::Emit;
-use crate::emu::unicorn::layout::{self, Block, CF_INVALID};
+use crate::emu::unicorn::layout::{Block, CF_INVALID};
 use crate::emu::unicorn::tlbs::Tag;
 
 /// Entries; a power of two.
@@ -37,7 +35,7 @@ struct Entry {
 const VOID: Entry = Entry { pc: 0, block: std::ptr::null(), cflags: 0, tag: 0 };
 
 /// Targets in the table of generated code; a power of two.
-const TARGETS: usize = 1 << 14;
+pub(super) const TARGETS: usize = 1 << 14;
 
 /// Targets up to which each is emptied; more are emptied with all others.
 const FEW: usize = 1 << 10;
@@ -45,21 +43,22 @@ const FEW: usize = 1 << 10;
 /// A target as generated code finds it.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Target {
-    pc: u64,
+pub(super) struct Target {
+    pub(super) pc: u64,
     /// Generated code.
-    code: *const c_void,
+    pub(super) code: *const c_void,
 }
 
 /// Bits of the size of a target.
-const TARGET_BITS: i64 = 4;
+pub(super) const TARGET_BITS: u32 = 4;
 const _: () = assert!(size_of::<Target>() == 1 << TARGET_BITS);
 
 /// Low bits of an address that do not tell targets apart: a call is longer, and more targets are in
 /// a line of the host's cache.
-const CLOSE_BITS: i64 = 2;
+pub(super) const CLOSE_BITS: u32 = 2;
 
-/// The table of generated code, by the bits of the address behind those.
+/// The table of generated code, by the bits of the address behind those; one more behind the last
+/// is not in use.
 pub(super) struct Targets {
     cells: Box<[Cell<Target>]>,
     /// A place that is not in use, whose code looks the target up.
@@ -70,7 +69,7 @@ impl Targets {
     /// A table without targets. `look_up` is jumped to as a block is, with the target in RIP.
     fn new(look_up: *const c_void) -> Targets {
         let nowhere = Target { pc: 0, code: look_up };
-        Targets { cells: vec![Cell::new(nowhere); TARGETS].into_boxed_slice(), nowhere }
+        Targets { cells: vec![Cell::new(nowhere); TARGETS + 1].into_boxed_slice(), nowhere }
     }
 
     fn place(pc: u64) -> usize {
@@ -167,27 +166,9 @@ impl JumpCache {
         }
     }
 
-    /// Emits a jump to the block at RIP, in a block for this mode. Returns false if that cannot be.
-    pub(super) fn emit_jump(&self, emit: Emit, mode: u32) -> bool {
-        if mode != self.mode {
-            return false;
-        }
-        let Targets { cells, nowhere } = &*self.targets;
-        let (pc, at) = (emit.new_temp(false), emit.new_temp(false));
-        let (found, code) = (emit.new_temp(false), emit.new_temp(false));
-        let (table, look_up) = (emit.constant(cells.as_ptr() as u64), emit.constant(nowhere.code as u64));
-        emit.load(pc, emit.env(), layout::ENV_EIP);
-        emit.and(at, pc, (TARGETS as i64 - 1) << CLOSE_BITS);
-        emit.shift_left(at, at, TARGET_BITS - CLOSE_BITS);
-        emit.add(at, at, table);
-        emit.load(found, at, offset_of!(Target, pc));
-        emit.load(code, at, offset_of!(Target, code));
-        emit.choose(code, (found, pc), code, look_up);
-        emit.jump(code);
-        for temp in [pc, at, found, code, table, look_up] {
-            emit.free(temp);
-        }
-        true
+    /// The table of generated code, for a block for this mode; `None` if that cannot use it.
+    pub(super) fn table(&self, mode: u32) -> Option<*const Target> {
+        (mode == self.mode).then(|| self.targets.cells.as_ptr().cast())
     }
 
     /// Learns of a block that the engine is about to translate. Returns whether all blocks before

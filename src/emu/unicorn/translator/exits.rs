@@ -5,17 +5,28 @@ use std::mem::offset_of;
 use iced_x86::FlowControl;
 
 use crate::emu::unicorn::emit::Emit;
+use crate::emu::unicorn::jump_cache::{CLOSE_BITS, TARGET_BITS, TARGETS, Target};
+use crate::emu::unicorn::layout::ENV_EIP;
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
-use crate::emu::unicorn::translator::host_code::{Memory, RAX, RCX, RDX};
+use crate::emu::unicorn::translator::host_code::{Memory, R11, RAX, RCX, RDX};
 use crate::emu::unicorn::translator::patches::Later;
-use crate::emu::unicorn::translator::prologue::{ADD, INC, LEA, MOV};
+use crate::emu::unicorn::translator::prologue::{ADD, CMP, INC, LEA, MOV};
 use crate::emu::unicorn::translator::superblock::{Exit, Way};
 use crate::hooks::record::NOTED;
 use crate::x86::cost;
 
-/// Opcode of `dec` with memory.
+/// Opcodes of `dec` of memory, and of `jmp` to an address in memory.
 const DEC: (u8, u8) = (0xff, 1);
+const JMP: (&[u8], u8) = (&[0xff], 4);
+/// `mov eax, ecx; and eax, i; shl eax, i`: the place of the target in RCX, in bytes, in the table of
+/// jumps.
+const PLACE_OF_TARGET: [u8; 10] = {
+    let [a, b, c, d] = (((TARGETS - 1) << CLOSE_BITS) as u32).to_le_bytes();
+    [0x89, 0xc8, 0x25, a, b, c, d, 0xc1, 0xe0, (TARGET_BITS - CLOSE_BITS) as u8]
+};
+/// Condition of a jump.
+const EQUAL: u8 = 4;
 /// Keep in the header in RCX what was noted in that in RDX: `shr rdx, i; shl rdx, i; or rcx, rdx`.
 const KEEP_NOTED: [u8; 11] = [0x48, 0xc1, 0xea, NOTED as u8, 0x48, 0xc1, 0xe2, NOTED as u8, 0x48, 0x09, 0xd1];
 
@@ -140,6 +151,23 @@ impl Translator {
         let emit = Emit(self.context);
         emit.end_basic_block();
         self.host.emit(emit);
+    }
+
+    /// Emits a jump to the block at RIP by the table of jumps.
+    pub(crate) fn jump_by_table(&mut self, emit: Emit, table: *const Target) {
+        emit.end_basic_block();
+        let Translator { host, env, .. } = self;
+        host.load(true, RCX, Memory::of_state(ENV_EIP as i32));
+        host.push(&PLACE_OF_TARGET);
+        let cells = host.at(table as u64, *env, R11);
+        let cell = cells.indexed(RAX);
+        host.with_memory(true, CMP, RCX, cell.plus(offset_of!(Target, pc)));
+        let found = host.jump_if(EQUAL);
+        let nowhere = cells.plus(TARGETS << TARGET_BITS);
+        host.with_memory(false, JMP.0, JMP.1, nowhere.plus(offset_of!(Target, code)));
+        host.bind(found);
+        host.with_memory(false, JMP.0, JMP.1, cell.plus(offset_of!(Target, code)));
+        host.emit(emit);
     }
 
     /// Goes on with the next block of a superblock after the instruction at hand, if it has one.

@@ -22,7 +22,7 @@ unsafe extern "C" {
 const SUB: (u8, u8) = (0x81, 5);
 pub(super) const ADD: (u8, u8) = (0x81, 0);
 pub(super) const MOV: (u8, u8) = (0xc7, 0);
-const CMP: &[u8] = &[0x3b];
+pub(super) const CMP: &[u8] = &[0x3b];
 pub(super) const INC: (u8, u8) = (0xff, 0);
 /// `lea` of RCX.
 pub(super) const LEA: (u8, u8) = (0x8d, RCX);
