@@ -138,6 +138,13 @@ pub(super) fn last_arc(steps: &[Step], arcs: &[CallArc], from: u32, to: BlockId)
     arcs.get(id as usize).filter(|arc| (arc.from, arc.to) == (from, to)).map(|_| id)
 }
 
+/// Level of recursion, from 0 on, of a function that is active so many times, where so many levels
+/// are told apart.
+#[inline(always)]
+pub(super) fn recursion_of(active: u32, levels: u32) -> u32 {
+    active.clamp(1, levels.max(1)) - 1
+}
+
 /// References of what the calls of a block skip, in those of all blocks.
 #[inline(always)]
 pub(super) fn skipped_by(skipped: &mut Vec<References>, block: BlockId) -> &mut References {

@@ -8,7 +8,7 @@ use crate::hooks::callgraph::batch::{Batch, Change, Spending};
 use crate::hooks::callgraph::costs::{ArcId, BlockId, ContextId};
 use crate::hooks::callgraph::dumps::{Demand, Demands, Trigger};
 use crate::hooks::callgraph::facts::{Actions, Between, CallFacts, CodePlace, Leave, Section};
-use crate::hooks::callgraph::graph::{Block, Graph, Hint, UNSEEN};
+use crate::hooks::callgraph::graph::{Block, Graph, Hint, UNSEEN, recursion_of};
 use crate::hooks::callgraph::ledger::Ledger;
 use crate::hooks::callgraph::step::{Step, Way};
 use crate::hooks::callgraph::sums::{Missed, Packed, References};
@@ -306,11 +306,8 @@ impl Walker<'_> {
         let skipped = if calls { skips } else { self.thread.now.nonskipped.is_some() };
         let context = context.unwrap_or_default();
         let recursions = self.graph.apart(context).recursions.unwrap_or(rules.recursions);
-        let recursion = if recursions > 1 {
-            (*self.active(context) + u32::from(calls && !skips)).clamp(1, recursions) - 1
-        } else {
-            0
-        };
+        let active = if recursions > 1 { *self.active(context) + u32::from(calls && !skips) } else { 0 };
+        let recursion = recursion_of(active, recursions);
         let block = self.graph.block(hint, (id, plan), (context, recursion), skipped);
         if let Some(last) = last {
             if rules.jumps && stays {

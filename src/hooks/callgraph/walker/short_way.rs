@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::hooks::callgraph::batch::{Batch, POP, PUSH, SKIP};
 use crate::hooks::callgraph::costs::{BlockId, ContextId};
 use crate::hooks::callgraph::facts::Leave;
-use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, skipped_by};
+use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, recursion_of, skipped_by};
 use crate::hooks::callgraph::step::{Step, Varying, Way};
 use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
@@ -212,7 +212,7 @@ impl<'a> ShortWay<'a> {
                 // A jump that is the call on top once more is no other frame.
                 let is_again = is_jump && top.is_some_and(|top| top.arc == Some(id));
                 let active = self.active.get_mut(step.context as usize)?;
-                let recursion = active.saturating_add(1).clamp(1, self.recursions) - 1;
+                let recursion = recursion_of(active.saturating_add(1), self.recursions);
                 if is_again || depth == 0 || recursion != step.recursion {
                     return None;
                 }
@@ -253,9 +253,9 @@ impl<'a> ShortWay<'a> {
         };
         let leaf = steps.get(leaf_block as usize).filter(|leaf| leaf.leave == Leave::Return)?;
         let returned = steps.get(last.returned as usize)?;
+        last_arc(steps, self.arcs, block, leaf_block)?;
         let arc = self.arcs.get_mut(last.arc as usize)?;
-        let may_go = (arc.from, arc.to) == (block, leaf_block)
-            && (returned.context, returned.skipped) == (context, false)
+        let may_go = (returned.context, returned.skipped) == (context, false)
             && self.nonskipped.is_none()
             && before <= top
             && self.depth > 0
@@ -267,7 +267,7 @@ impl<'a> ShortWay<'a> {
             return None;
         }
         if self.recursions > 1 {
-            let level = |active: u32| active.clamp(1, self.recursions) - 1;
+            let level = |active: u32| recursion_of(active, self.recursions);
             let entered = self.active.get(leaf.context as usize)?.saturating_add(1);
             let still = *self.active.get(context as usize)?;
             if (level(entered), level(still)) != (leaf.recursion, returned.recursion) {
@@ -349,7 +349,7 @@ impl<'a> ShortWay<'a> {
             for frame in left {
                 still = still.saturating_sub(u32::from(frame.arc.is_some() && frame.entered == context));
             }
-            if still.clamp(1, self.recursions) - 1 != step.recursion {
+            if recursion_of(still, self.recursions) != step.recursion {
                 return None;
             }
         }
