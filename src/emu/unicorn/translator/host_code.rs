@@ -164,11 +164,10 @@ impl HostCode {
         first
     }
 
-    /// Writes the pieces over the room that was left for them, but for those that the engine has
-    /// found unreachable.
+    /// Writes the pieces over the room that was left for them.
     ///
     /// # Errors
-    /// When the room looks otherwise than expected.
+    /// When the room of one looks otherwise than expected, or is not there.
     pub(super) fn write(&mut self, code: &mut [u8]) -> Result<(), Unknown> {
         static ROOM: LazyLock<Finder> = LazyLock::new(|| {
             let mut store = LONG.to_vec();
@@ -204,9 +203,10 @@ impl HostCode {
             starts[number] = Some(start);
             at = end;
         }
-        let address = |(piece, bytes): Place| starts.get(piece).copied().flatten().map(|start| start + bytes);
+        let starts: Vec<usize> = starts.into_iter().collect::<Option<_>>().ok_or(Unknown)?;
+        let address = |(piece, bytes): Place| starts.get(piece).map(|start| start + bytes);
         for &(place, target) in &self.jumps {
-            let Some(place) = address(place) else { continue };
+            let place = address(place).ok_or(Unknown)?;
             let from = place + DISPLACEMENT;
             let distance = address(target).ok_or(Unknown)?.wrapping_sub(from) as i32;
             code[place..from].copy_from_slice(&distance.to_le_bytes());
@@ -469,9 +469,6 @@ mod tests {
         let jump = host.jump_if(5);
         let back = host.here();
         let mut code = [vec![0x90], end(&mut host), vec![0xc3]].concat();
-        // A piece that the engine has left out.
-        host.jump(back);
-        end(&mut host);
         host.bind(jump);
         host.push(&[0x90; 11]);
         host.jump(back);
@@ -483,13 +480,13 @@ mod tests {
             "nop",
             "mov eax,[rbp+1000h]",
             "mov ecx,[rbp+1000h]",
-            "jne near ptr 0000000000000018h",
+            "jne 0000000000000018h",
             "nop [rax]",
             "ret",
         ];
         assert_eq!(code[..expected.len()], expected);
         assert_eq!(code[expected.len()..][..11], ["nop"; 11]);
-        assert_eq!(code[expected.len() + 11], "jmp near ptr 0000000000000014h");
+        assert_eq!(code[expected.len() + 11], "jmp 0000000000000014h");
     }
 
     #[test]
@@ -499,5 +496,6 @@ mod tests {
         let mut code = end(&mut host);
         code[LONG_LEN] = 0;
         assert_eq!(host.write(&mut code), Err(Unknown));
+        assert_eq!(host.write(&mut []), Err(Unknown));
     }
 }
