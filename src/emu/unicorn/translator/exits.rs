@@ -19,7 +19,7 @@ use crate::x86::cost;
 /// Opcodes of `dec` of memory, and of `jmp` to an address in memory.
 const DEC: (u8, u8) = (0xff, 1);
 const JMP: (&[u8], u8) = (&[0xff], 4);
-/// `mov eax, ecx; and eax, i; shl eax, i`: the place of the target in RCX, in bytes, in the table of
+/// `mov eax, ecx; and eax, i; shl eax, i`: the place in bytes of the target in RCX in the table of
 /// jumps.
 const PLACE_OF_TARGET: [u8; 10] = {
     let [a, b, c, d] = (((TARGETS - 1) << CLOSE_BITS) as u32).to_le_bytes();
