@@ -26,25 +26,23 @@ use iced_x86::{FlowControl, Instruction, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emu::memory::space::AddressSpace;
-use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::engine_state::EngineState;
 use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{Context, TranslatorOps};
 use crate::emu::unicorn::line_lookups::Unknown;
 use crate::emu::unicorn::matcher::Matcher;
 use crate::emu::unicorn::trace_buffer::Cursor;
-use crate::emu::unicorn::translator::branch::{Inline, labels_before_jump};
+use crate::emu::unicorn::translator::branch::Inline;
 use crate::emu::unicorn::translator::guard::Guard;
 use crate::emu::unicorn::translator::host_code::{HostCode, Jump, Place};
 use crate::emu::unicorn::translator::patches::Patches;
 use crate::emu::unicorn::translator::superblock::Superblock;
-use crate::guest::{Gpr, PAGE_SIZE};
+use crate::guest::PAGE_SIZE;
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::hooks::plan::{Builder, MappingId, Plan, PlanTable};
 use crate::hooks::record::PlanId;
-use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
-use crate::x86::cost::{Access, Cost, repeat};
+use crate::x86::cost::{Cost, repeat};
 use crate::x86::decode::{self, MAX_LENGTH, Trap, Verdict};
 use crate::x86::request::{self, Request};
 
@@ -348,14 +346,6 @@ impl Translator {
         self.truncated.filter(|(at, _)| *at == addr).map(|(_, beyond)| beyond)
     }
 
-    /// Stores what a temporary holds in a slot of the block's record.
-    fn record_slot(&self, slot: usize, value: usize) {
-        let emit = Emit(self.context);
-        let record = self.record(emit);
-        emit.store(value, record, size_of::<u64>() * (1 + slot));
-        emit.free(record);
-    }
-
     /// Tests whether generated code is to record the accesses of the instruction at hand now.
     fn tapping(&self) -> bool {
         self.records && !self.in_atomic && self.builder.records_next()
@@ -465,61 +455,6 @@ impl Translator {
     /// The first slot of the instruction at hand.
     fn next_slot(&self) -> usize {
         self.builder.next_slot().into()
-    }
-
-    /// Fills the slots whose address comes from no access of the engine.
-    fn store_computed(&mut self, first_slot: usize) {
-        if !self.tapping() && self.inline.caches.is_none() {
-            return;
-        }
-        let emit = Emit(self.context);
-        for i in 0..self.matcher.cost.slots.len() {
-            let slot = self.matcher.cost.slots[i];
-            if slot.access != Access::None {
-                continue;
-            }
-            if slot.address == Address::Outcome {
-                if self.tapping() {
-                    let zero = emit.constant(0);
-                    self.record_slot(first_slot + i, zero);
-                    emit.free(zero);
-                    self.labels_before_jump = Some(labels_before_jump(&self.instruction));
-                }
-                continue;
-            }
-            let temp = emit.new_temp(false);
-            let rsp = emit.gpr(Gpr::Rsp as usize);
-            match slot.address {
-                Address::ScratchBit { bit, size } => {
-                    emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
-                    emit.and(temp, temp, i64::from(size) - 1);
-                    emit.add(temp, temp, rsp);
-                    emit.add_constant(temp, temp, -(SCRATCH_BELOW_RSP as i64));
-                }
-                Address::Rsp(offset) => emit.add_constant(temp, rsp, i64::from(offset)),
-                _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
-            }
-            if self.tapping() {
-                self.record_slot(first_slot + i, temp);
-            }
-            if self.inline.caches.is_some() {
-                self.keep_address(i, temp);
-            }
-            emit.free(temp);
-        }
-        if self.inline.caches.is_some() {
-            self.tell_computed();
-        }
-    }
-
-    /// Marks the slots of a repeated string instruction as unused, in case RCX is zero.
-    fn store_no_iteration(&mut self, first_slot: usize) {
-        let emit = Emit(self.context);
-        let zero = emit.constant(0);
-        for i in 0..self.matcher.cost.slots.len() {
-            self.record_slot(first_slot + i, zero);
-        }
-        emit.free(zero);
     }
 
     /// Adds the instruction at `pc`, which is translated, to the plan.

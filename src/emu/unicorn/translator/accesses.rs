@@ -11,10 +11,12 @@ use crate::emu::unicorn::errata::{self, Erratum};
 use crate::emu::unicorn::ffi::{self, Context, Value};
 use crate::emu::unicorn::helpers::env::RECORDED;
 use crate::emu::unicorn::line_tlb::Tap;
+use crate::emu::unicorn::translator::branch::labels_before_jump;
 use crate::emu::unicorn::translator::lines::{is_guest, with_tap};
 use crate::emu::unicorn::translator::{Translator, alignment};
 use crate::guest::Gpr;
-use crate::x86::address::Address;
+use crate::x86::address::{Address, SCRATCH_BELOW_RSP};
+use crate::x86::cost::Access;
 
 /// Size in bytes of an access, from its `MemOp`.
 fn op_size(op: u32) -> u16 {
@@ -58,6 +60,69 @@ impl Translator {
         self.tap_inline(in_instruction, temp, None);
         emit.free(temp);
         None
+    }
+
+    /// Stores what a temporary holds in a slot of the block's record.
+    fn record_slot(&self, slot: usize, value: usize) {
+        let emit = Emit(self.context);
+        let record = self.record(emit);
+        emit.store(value, record, size_of::<u64>() * (1 + slot));
+        emit.free(record);
+    }
+
+    /// Fills the slots whose address comes from no access of the engine.
+    pub(super) fn store_computed(&mut self, first_slot: usize) {
+        if !self.tapping() && self.inline.caches.is_none() {
+            return;
+        }
+        let emit = Emit(self.context);
+        for i in 0..self.matcher.cost.slots.len() {
+            let slot = self.matcher.cost.slots[i];
+            if slot.access != Access::None {
+                continue;
+            }
+            if slot.address == Address::Outcome {
+                if self.tapping() {
+                    let zero = emit.constant(0);
+                    self.record_slot(first_slot + i, zero);
+                    emit.free(zero);
+                    self.labels_before_jump = Some(labels_before_jump(&self.instruction));
+                }
+                continue;
+            }
+            let temp = emit.new_temp(false);
+            let rsp = emit.gpr(Gpr::Rsp as usize);
+            match slot.address {
+                Address::ScratchBit { bit, size } => {
+                    emit.shift_right(temp, emit.gpr(bit.full_register().number()), 3);
+                    emit.and(temp, temp, i64::from(size) - 1);
+                    emit.add(temp, temp, rsp);
+                    emit.add_constant(temp, temp, -(SCRATCH_BELOW_RSP as i64));
+                }
+                Address::Rsp(offset) => emit.add_constant(temp, rsp, i64::from(offset)),
+                _ => emit.add_constant(temp, rsp, -(SCRATCH_BELOW_RSP as i64)),
+            }
+            if self.tapping() {
+                self.record_slot(first_slot + i, temp);
+            }
+            if self.inline.caches.is_some() {
+                self.keep_address(i, temp);
+            }
+            emit.free(temp);
+        }
+        if self.inline.caches.is_some() {
+            self.tell_computed();
+        }
+    }
+
+    /// Marks the slots of a repeated string instruction as unused, in case RCX is zero.
+    pub(super) fn store_no_iteration(&mut self, first_slot: usize) {
+        let emit = Emit(self.context);
+        let zero = emit.constant(0);
+        for i in 0..self.matcher.cost.slots.len() {
+            self.record_slot(first_slot + i, zero);
+        }
+        emit.free(zero);
     }
 
     /// Copies the sixteen bytes that `from` points to, and returns a value that points to the copy.
