@@ -8,7 +8,7 @@
 use std::ffi::c_void;
 
 use crate::emu::unicorn::ffi::{self, Context, Op, Value};
-use crate::emu::unicorn::layout::{self, COND_EQ, TYPE_I32, TYPE_I64, opcode};
+use crate::emu::unicorn::layout::{self, COND_EQ, TYPE_I64, opcode};
 
 /// A helper of the engine.
 pub(super) type Helper = unsafe extern "C" fn();
@@ -175,20 +175,11 @@ impl Emit {
 
     /// A constant, and its operation, by which it is patched in when the block is done.
     pub(super) fn later(self) -> (usize, *mut Op) {
-        self.constant_op(TYPE_I64, opcode::MOVI_I64)
-    }
-
-    /// The same of 32 bits.
-    pub(super) fn later32(self) -> (usize, *mut Op) {
-        self.constant_op(TYPE_I32, opcode::MOVI_I32)
-    }
-
-    fn constant_op(self, kind: i32, opcode: u32) -> (usize, *mut Op) {
+        let temp = self.new_temp(false);
         // The operation lives until the block's code is generated, after the last use of the
         // pointer.
         unsafe {
-            let temp = ffi::tcg_temp_new_internal_x86_64(self.0, kind, false) as usize;
-            let op = ffi::tcg_emit_op_x86_64(self.0, opcode);
+            let op = ffi::tcg_emit_op_x86_64(self.0, opcode::MOVI_I64);
             (&mut (*op).args)[..2].copy_from_slice(&[temp, 0]);
             (temp, op)
         }

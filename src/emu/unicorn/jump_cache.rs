@@ -61,15 +61,18 @@ pub(super) const CLOSE_BITS: u32 = 2;
 /// is not in use.
 pub(super) struct Targets {
     cells: Box<[Cell<Target>]>,
-    /// A place that is not in use, whose code looks the target up.
-    nowhere: Target,
 }
 
 impl Targets {
     /// A table without targets. `look_up` is jumped to as a block is, with the target in RIP.
     fn new(look_up: *const c_void) -> Targets {
         let nowhere = Target { pc: 0, code: look_up };
-        Targets { cells: vec![Cell::new(nowhere); TARGETS + 1].into_boxed_slice(), nowhere }
+        Targets { cells: vec![Cell::new(nowhere); TARGETS + 1].into_boxed_slice() }
+    }
+
+    /// A place that is not in use, whose code looks the target up.
+    fn nowhere(&self) -> Target {
+        self.cells[TARGETS].get()
     }
 
     fn place(pc: u64) -> usize {
@@ -80,7 +83,7 @@ impl Targets {
     pub(super) fn dropped(&self, block: &Block) {
         let cell = &self.cells[Targets::place(block.pc)];
         if cell.get().code == block.code {
-            cell.set(self.nowhere);
+            cell.set(self.nowhere());
         }
     }
 }
@@ -148,11 +151,11 @@ impl JumpCache {
 
     /// Empties the table of generated code.
     fn empty_targets(&mut self) {
-        let Targets { cells, nowhere } = &*self.targets;
+        let (cells, nowhere) = (&self.targets.cells, self.targets.nowhere());
         if self.used.len() > FEW {
-            cells.iter().for_each(|cell| cell.set(*nowhere));
+            cells.iter().for_each(|cell| cell.set(nowhere));
         } else {
-            self.used.iter().for_each(|&place| cells[usize::from(place)].set(*nowhere));
+            self.used.iter().for_each(|&place| cells[usize::from(place)].set(nowhere));
         }
         self.used.clear();
     }

@@ -29,8 +29,7 @@ pub(super) mod opcode {
     pub(crate) const QEMU_ST_I64: u32 = 136;
 }
 
-/// `TCG_TYPE_I32` and `TCG_TYPE_I64`.
-pub(super) const TYPE_I32: i32 = 0;
+/// `TCG_TYPE_I64`.
 pub(super) const TYPE_I64: i32 = 1;
 
 /// `TCG_COND_EQ` and `TCG_COND_NE`.

@@ -43,6 +43,28 @@ const fn parts(mode: usize) -> [u8; 2] {
     [fast(mode) as u8, (fast(mode) + TABLE) as u8]
 }
 
+/// Instructions that do nothing, of one to nine bytes.
+const PAUSES: [&[u8]; 9] = [
+    &[0x90],
+    &[0x66, 0x90],
+    &[0x0f, 0x1f, 0x00],
+    &[0x0f, 0x1f, 0x40, 0x00],
+    &[0x0f, 0x1f, 0x44, 0x00, 0x00],
+    &[0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00],
+    &[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
+    &[0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+    &[0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+];
+
+/// Writes code over other code, whose rest does nothing then.
+pub(super) fn write_over(code: &mut [u8], new: &[u8]) {
+    let (start, rest) = code.split_at_mut(new.len());
+    start.copy_from_slice(new);
+    for part in rest.chunks_mut(PAUSES.len()) {
+        part.copy_from_slice(PAUSES[part.len() - 1]);
+    }
+}
+
 /// A sequence that is not what the engine generates.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unknown;
@@ -85,9 +107,6 @@ const ROOM_LEN: usize = 18;
 /// Offset in the state, of a register of AVX-512, and the constant.
 pub(super) const PLACE: usize = 0x900;
 pub(super) const MARK: u64 = 0x4d1f_3a65;
-/// Instructions of three and of nine bytes that do nothing.
-const PAUSE: [u8; 3] = [0x0f, 0x1f, 0x00];
-const LONG_PAUSE: [u8; ROOM_LEN / 2] = [0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0];
 /// `add rsi, [rdi + d]`, before the displacement of a byte.
 const ADD_ADDEND: [u8; 3] = [0x48, 0x03, 0x77];
 /// Longest load or store of data.
@@ -142,7 +161,7 @@ pub(super) fn change(code: &mut [u8], change: Change) -> Result<usize, Unknown> 
             // The call is always made: `nop; jmp d` in place of `jne d`.
             code[jump..jump + JUMP.len()].copy_from_slice(&[0x90, 0xe9]);
             if let Some(room) = room(code, &lookup) {
-                code[room..room + ROOM_LEN].copy_from_slice(&[LONG_PAUSE, LONG_PAUSE].concat());
+                write_over(&mut code[room..room + ROOM_LEN], &[]);
             }
         }
         changed += 1;
@@ -193,8 +212,7 @@ fn find_line(code: &mut [u8], lookup: &Lookup, tap: Tap, change: Change) -> Resu
     let back = (times - 1 - u32::from(tap.index)).to_le_bytes();
     let load = [0x8b, 0x75, CLOCK as u8, 0x81, 0xee];
     let store = [0x48, 0x8b, 0x7f, time, 0x89, 0x37];
-    let stamp = [&load[..], &back, &store, &PAUSE].concat();
-    code[room..room + ROOM_LEN].copy_from_slice(&stamp);
+    write_over(&mut code[room..room + ROOM_LEN], &[&load[..], &back, &store].concat());
     Ok(true)
 }
 
@@ -307,7 +325,7 @@ mod tests {
             let mut code = access(Some(tap), data);
             assert_eq!(change(&mut code, CHANGE), Ok(1));
             assert!(contains(&code, &[0x90, 0xe9]) && code.ends_with(&BACK));
-            assert!(contains(&code, &[LONG_PAUSE, LONG_PAUSE].concat()));
+            assert!(contains(&code, &[PAUSES[8], PAUSES[8]].concat()));
         }
     }
 

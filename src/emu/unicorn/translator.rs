@@ -2,8 +2,8 @@
 //! gets, and the operations that make generated code write the trace.
 //!
 //! Each counted access stores its address into its slot of the record. The header and the number of
-//! slots are known only when the block is done, so they are patched into the operations of
-//! `prologue` then.
+//! slots are known only when the block is done, so they are patched into what `prologue`
+//! has written then.
 #![allow(unsafe_code)]
 
 mod accesses;
@@ -427,11 +427,9 @@ impl Translator {
             self.trapped_code.remove(&pc);
         }
         // What unmasks exceptions is a call, so there has been one.
-        if let Some(state) = self.engine_state {
-            if self.guard.waits() {
-                self.emit_prologue();
-            }
-            self.guard.wait(self.context, state);
+        if let Some(state) = self.engine_state.filter(|_| self.guard.waits()) {
+            self.emit_prologue();
+            guard::wait(self.context, state);
         }
         self.fetch(pc, instruction.len(), caches);
         if !self.observed.is_empty() && self.observed.get(&pc) == Some(&code_of(&instruction, bytes)) {

@@ -97,13 +97,6 @@ impl Guard {
         self.waits
     }
 
-    /// Emits the wait at the start of an instruction, with the engine's state as argument.
-    pub(crate) fn wait(&self, context: Context, state: *mut c_void) {
-        if self.waits {
-            emit(context, helper_fwait_x86_64, state);
-        }
-    }
-
     /// Tests whether calls belong before a call of the engine's with this first argument.
     pub(crate) fn begins_at(&self, argument: *mut c_void) -> bool {
         self.part != Part::None && self.state.is_none() && is_state(argument)
@@ -160,6 +153,11 @@ impl Guard {
             emit.free(kind);
         }
     }
+}
+
+/// Emits the wait at the start of an instruction, with the engine's state as argument.
+pub(super) fn wait(context: Context, state: *mut c_void) {
+    emit(context, helper_fwait_x86_64, state);
 }
 
 /// Emits a call of a helper with the engine's state.

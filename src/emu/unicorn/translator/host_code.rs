@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 
 use crate::emu::unicorn::emit::{Emit, Helper};
 use crate::emu::unicorn::ffi::Op;
-use crate::emu::unicorn::line_lookups::Unknown;
+use crate::emu::unicorn::line_lookups::{Unknown, write_over};
 use crate::emu::unicorn::translator::patches::{Later, Patches};
 
 /// Registers of the host, by their numbers.
@@ -74,19 +74,6 @@ const MOST_PIECES: usize = 1 << 16;
 /// Bytes of the displacement of a jump, or of memory.
 const DISPLACEMENT: usize = 4;
 
-/// Instructions that do nothing, of one to nine bytes.
-const PAUSES: [&[u8]; 9] = [
-    &[0x90],
-    &[0x66, 0x90],
-    &[0x0f, 0x1f, 0x00],
-    &[0x0f, 0x1f, 0x40, 0x00],
-    &[0x0f, 0x1f, 0x44, 0x00, 0x00],
-    &[0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00],
-    &[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
-    &[0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
-    &[0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
-];
-
 /// The stores that leave room for a piece.
 fn room(len: usize) -> impl Iterator<Item = usize> {
     let rest = match len.saturating_sub(LONG_LEN) % LONG_LEN {
@@ -97,6 +84,13 @@ fn room(len: usize) -> impl Iterator<Item = usize> {
     };
     let long = 1 + len.saturating_sub(LONG_LEN) / LONG_LEN;
     std::iter::repeat_n(LONG_LEN, long).chain(rest)
+}
+
+/// Bytes from the CPU's state `env` to an address of the host, if an operand can have what is
+/// there, or a little further on in the same object.
+pub(super) fn beside(address: u64, env: *const u64) -> Option<i32> {
+    let distance = i32::try_from(address.wrapping_sub(env as u64) as i64).ok()?;
+    distance.checked_add(1 << 20).and(Some(distance))
 }
 
 /// Place in a piece: its number, and bytes from its start.
@@ -174,12 +168,11 @@ impl HostCode {
             store.extend((PLACE as u32).to_le_bytes());
             Finder::new(&store).into_owned()
         });
-        let marked = LONG.len() + size_of::<u32>();
         let mut starts = vec![None; self.pieces.len()];
         let mut at = 0;
         while let Some(found) = ROOM.find(&code[at..]) {
             let start = at + found;
-            at = start + marked;
+            at = start + ROOM.needle().len();
             let Some(mark) = code.get(at..).and_then(|rest| rest.first_chunk()) else { break };
             let number = u32::from_le_bytes(*mark).wrapping_sub(FIRST) as usize;
             let Some(piece) = self.pieces.get(number).cloned() else { continue };
@@ -195,11 +188,7 @@ impl HostCode {
                 }
                 end += len;
             }
-            let rest = start + piece.len()..end;
-            code[start..rest.start].copy_from_slice(&self.bytes[piece]);
-            for part in code[rest].chunks_mut(PAUSES.len()) {
-                part.copy_from_slice(PAUSES[part.len() - 1]);
-            }
+            write_over(&mut code[start..end], &self.bytes[piece]);
             starts[number] = Some(start);
             at = end;
         }
@@ -322,19 +311,11 @@ impl HostCode {
 
     /// Appends `mov` of a constant to a register.
     pub(super) fn load_constant(&mut self, register: u8, value: u64) {
-        let rex = 0x48 | u8::from(register >= 8);
-        match u32::try_from(value) {
-            Ok(value) => {
-                if register >= 8 {
-                    self.push(&[0x41]);
-                }
-                self.push(&[0xb8 | register & 7]);
-                self.push(&value.to_le_bytes());
-            }
-            Err(_) => {
-                self.push(&[rex, 0xb8 | register & 7]);
-                self.push(&value.to_le_bytes());
-            }
+        let narrow = u32::try_from(value);
+        self.begin_load(narrow.is_err(), register);
+        match narrow {
+            Ok(value) => self.push(&value.to_le_bytes()),
+            Err(_) => self.push(&value.to_le_bytes()),
         }
     }
 
@@ -344,27 +325,27 @@ impl HostCode {
         register: u8,
         (patches, value, exit): (&mut Patches, Later, Option<u16>),
     ) {
-        if value.is_wide() {
-            self.push(&[0x48 | u8::from(register >= 8)]);
-        } else if register >= 8 {
-            self.push(&[0x41]);
+        self.begin_load(value.is_wide(), register);
+        self.push_later(patches, value, exit);
+    }
+
+    /// Appends `mov` of a constant to a register up to the constant, which is `wide` if it has 64
+    /// bits.
+    fn begin_load(&mut self, wide: bool, register: u8) {
+        let rex = u8::from(wide) << 3 | u8::from(register >= 8);
+        if rex != 0 {
+            self.push(&[0x40 | rex]);
         }
         self.push(&[0xb8 | register & 7]);
-        self.push_later(patches, value, exit);
     }
 
     /// An operand at an address of the host: beside the CPU's state `env`, or at what a register
     /// points to, which is loaded then.
     pub(super) fn at(&mut self, address: u64, env: *const u64, register: u8) -> Memory {
-        let distance = address.wrapping_sub(env as u64) as i64;
-        match i32::try_from(distance) {
-            // What is further on is within the object at the address.
-            Ok(near) if near.checked_add(1 << 20).is_some() => Memory::of_state(near),
-            _ => {
-                self.load_constant(register, address);
-                Memory::at(register)
-            }
-        }
+        beside(address, env).map(Memory::of_state).unwrap_or_else(|| {
+            self.load_constant(register, address);
+            Memory::at(register)
+        })
     }
 }
 

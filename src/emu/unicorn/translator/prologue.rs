@@ -10,7 +10,7 @@ use crate::emu::unicorn::layout;
 use crate::emu::unicorn::line_tlb::CLOCK;
 use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
-use crate::emu::unicorn::translator::host_code::{Memory, R11, RAX, RCX, RDI, RSI};
+use crate::emu::unicorn::translator::host_code::{Memory, R11, RAX, RCX, RDI, RSI, beside};
 use crate::emu::unicorn::translator::patches::Later;
 
 unsafe extern "C" {
@@ -42,9 +42,9 @@ impl Translator {
     pub(super) fn record(&self, emit: Emit) -> usize {
         let record = emit.new_temp(false);
         let last = self.cursor as u64 + offset_of!(Cursor, last) as u64;
-        match i32::try_from(last.wrapping_sub(self.env as u64) as i64) {
-            Ok(near) => emit.load(record, emit.env(), near as usize),
-            Err(_) => {
+        match beside(last, self.env) {
+            Some(near) => emit.load(record, emit.env(), near as usize),
+            None => {
                 let base = emit.constant(last);
                 emit.load(record, base, 0);
                 emit.free(base);
@@ -61,15 +61,11 @@ impl Translator {
         if !std::mem::take(&mut self.at_start) {
             return;
         }
-        let emit = Emit(context);
         if let Some(reached) = reached.filter(|_| !self.reference) {
-            let (word, pc) = (emit.constant(reached as u64), emit.constant(self.pc));
-            emit.store(pc, word, 0);
-            for temp in [word, pc] {
-                emit.free(temp);
-            }
-            self.call_exit_check(emit);
-            emit.end_basic_block();
+            self.host.load_constant(RAX, reached as u64);
+            self.host.load_constant(RCX, self.pc);
+            self.host.store(true, Memory::at(RAX), RCX);
+            self.call_exit_check();
             if self.counts {
                 self.change_left(SUB);
             }
@@ -97,12 +93,7 @@ impl Translator {
         if self.counts {
             self.change_left(ADD);
         }
-        // SAFETY: as for `Emit`.
-        let uc = unsafe { layout::context_uc(emit.0) };
-        let Translator { host, patches, .. } = self;
-        host.load_constant(RDI, uc as u64);
-        host.load_later(RSI, (patches, Later::Instructions, None));
-        host.call(EXIT_CHECK);
+        self.call_exit_check();
         if self.counts {
             self.change_left(SUB);
         }
@@ -112,15 +103,15 @@ impl Translator {
         true
     }
 
-    /// Emits the call of the exit check, whose replacement asks first. It finds the number of the
+    /// Writes the call of the exit check, whose replacement asks first. It finds the number of the
     /// block's instructions in place of the flag of a delay slot.
-    fn call_exit_check(&mut self, emit: Emit) {
+    fn call_exit_check(&mut self) {
         // SAFETY: as for `Emit`.
-        let uc = emit.constant(unsafe { layout::context_uc(emit.0) } as u64);
-        let (instructions, op) = emit.later32();
-        self.patches.add(op, 1, Later::Instructions);
-        emit.call(EXIT_CHECK, &mut [uc, instructions]);
-        emit.free(uc);
+        let uc = unsafe { layout::context_uc(self.context) };
+        let Translator { host, patches, .. } = self;
+        host.load_constant(RDI, uc as u64);
+        host.load_later(RSI, (patches, Later::Instructions, None));
+        host.call(EXIT_CHECK);
     }
 
     /// Writes the addition or subtraction of the number of instructions of the block to those that
