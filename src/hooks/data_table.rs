@@ -30,6 +30,15 @@ impl DataLine {
     pub(super) const NONE: DataLine =
         DataLine { read: DataLine::NOWHERE, write: DataLine::NOWHERE, addend: 0, time: std::ptr::null_mut() };
 
+    /// Has generated code ask for the line again if its time is at a place, without a branch, which
+    /// the host's CPU would often predict wrongly.
+    #[inline]
+    pub(super) fn forget_at(&mut self, time: *mut u32) {
+        const { assert!(DataLine::NOWHERE == u64::MAX) };
+        let all = u64::from(self.time == time).wrapping_neg();
+        (self.read, self.write) = (self.read | all, self.write | all);
+    }
+
     /// Has generated code ask for the line again.
     pub(crate) fn forget_translation(&mut self) {
         (self.read, self.write) = (DataLine::NOWHERE, DataLine::NOWHERE);

@@ -130,7 +130,7 @@ impl InlineCaches {
         let shapes = Shapes { fetch, data, ll, has_ll: owner != LlOwner::Consumer, clip };
         let below = MissList::new(owner, || Cache::new(fetch));
         let levels = Box::new(shapes.levels());
-        let ways = vec![FetchTable::LINE_ZERO; levels.fetch.blocks().len()];
+        let ways = vec![FetchTable::LINE_ZERO; levels.fetch.ways()];
         InlineCaches {
             shapes,
             levels,
@@ -218,7 +218,7 @@ impl InlineCaches {
         if !touched.hit {
             fetch_table.forget(before);
         }
-        fetch_table.find_at(number, levels.fetch.time_place(touched.way));
+        fetch_table.find_at(number, touched.time_place);
         touched.hit
     }
 
@@ -359,12 +359,9 @@ impl InlineCaches {
     fn data_line(&mut self, now: u32, block: u64) -> Touched {
         let InlineCaches { levels, table, .. } = self;
         let touched = levels.data.touch(block, now);
-        let time = levels.data.time_place(touched.way);
+        let time = touched.time_place;
         if !touched.hit {
-            let line = table.line(touched.before);
-            if line.time == time {
-                *line = DataLine::NONE;
-            }
+            table.line(touched.before).forget_at(time);
         }
         let line = table.line(block);
         if line.time != time {
@@ -406,7 +403,7 @@ impl InlineCaches {
         let rank = |levels: &mut Levels| {
             let mut latest = 0;
             for cache in [&mut levels.fetch, &mut levels.data] {
-                let mut all: Vec<u32> = cache.times().to_vec();
+                let mut all: Vec<u32> = cache.times().map(|time| *time).collect();
                 all.sort_unstable();
                 all.dedup();
                 // Ways that have never been used keep 0.

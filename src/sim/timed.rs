@@ -18,13 +18,33 @@ const USUAL: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct TimedCache {
     set_mask: u64,
-    assoc: usize,
-    /// The block in each way, the sets one after another; 0 at the start.
-    blocks: Box<[u64]>,
-    /// The low halves of the blocks, where there is the usual number of ways: the baseline of
-    /// x86-64 compares vectors of such words.
-    low: Box<[u32]>,
+    sets: Sets,
+}
+
+#[derive(Clone, Debug)]
+enum Sets {
+    /// Sets of the usual number of ways.
+    Usual(Box<[Set]>),
+    Any(AnySets),
+}
+
+/// The ways of a set, two lines of the host's cache.
+#[derive(Clone, Debug)]
+#[repr(align(128))]
+struct Set {
+    /// The low halves of the blocks: the baseline of x86-64 compares vectors of such words.
+    low: [u32; USUAL],
     /// Time of the last access of each, below [`NEVER`].
+    times: [u32; USUAL],
+    /// The block in each way; 0 at the start.
+    blocks: [u64; USUAL],
+}
+
+/// Sets of any number of ways, one after another.
+#[derive(Clone, Debug)]
+struct AnySets {
+    assoc: usize,
+    blocks: Box<[u64]>,
     times: Box<[u32]>,
 }
 
@@ -37,6 +57,8 @@ pub(crate) struct Touched {
     pub(crate) hit: bool,
     /// The block that it held before.
     pub(crate) before: u64,
+    /// The time of its last access, which a store may be redirected to; ways do not move.
+    pub(crate) time_place: *mut u32,
     /// The time that it had before.
     time: u32,
 }
@@ -45,20 +67,25 @@ impl TimedCache {
     /// A cache in its initial state.
     #[must_use]
     pub(crate) fn new(geometry: Geometry) -> TimedCache {
-        let assoc = geometry.assoc() as usize;
-        let ways = usize::try_from(geometry.sets()).unwrap_or(usize::MAX).saturating_mul(assoc);
-        TimedCache {
-            set_mask: geometry.sets() - 1,
-            assoc,
-            blocks: vec![0; ways].into_boxed_slice(),
-            low: vec![0; if assoc == USUAL { ways } else { 0 }].into_boxed_slice(),
-            times: vec![0; ways].into_boxed_slice(),
-        }
+        let (assoc, sets) =
+            (geometry.assoc() as usize, usize::try_from(geometry.sets()).unwrap_or(usize::MAX));
+        let sets = if assoc == USUAL {
+            let empty = Set { low: [0; USUAL], times: [0; USUAL], blocks: [0; USUAL] };
+            Sets::Usual(vec![empty; sets].into_boxed_slice())
+        } else {
+            let ways = sets.saturating_mul(assoc);
+            let (blocks, times) = (vec![0; ways].into_boxed_slice(), vec![0; ways].into_boxed_slice());
+            Sets::Any(AnySets { assoc, blocks, times })
+        };
+        TimedCache { set_mask: geometry.sets() - 1, sets }
     }
 
-    /// The time of the last access of a way, which a store may be redirected to; ways do not move.
-    pub(crate) fn time_place(&mut self, way: usize) -> *mut u32 {
-        self.times.get_mut(way).map_or(std::ptr::null_mut(), |time| &raw mut *time)
+    /// Number of ways of all sets.
+    pub(crate) fn ways(&self) -> usize {
+        match &self.sets {
+            Sets::Usual(sets) => USUAL * sets.len(),
+            Sets::Any(sets) => sets.blocks.len(),
+        }
     }
 
     /// Accesses blocks in order, each of them once, in a cache in its initial state.
@@ -72,76 +99,106 @@ impl TimedCache {
     /// recently used one of its set if it is not there.
     #[inline]
     pub(crate) fn touch(&mut self, block: u64, now: u32) -> Touched {
-        let first = (block & self.set_mask) as usize * self.assoc;
-        let ways = first..first + self.assoc;
-        let none = Touched { way: first, hit: false, before: 0, time: 0 };
-        let (Some(blocks), Some(times)) = (self.blocks.get_mut(ways.clone()), self.times.get_mut(ways))
-        else {
-            return none; // Cannot be: the mask is the number of sets less one.
+        let number = (block & self.set_mask) as usize;
+        let touched = match &mut self.sets {
+            Sets::Usual(sets) => sets.get_mut(number).map(|set| set.touch(number, block, now)),
+            Sets::Any(sets) => sets.touch(number, block, now),
         };
-        let usual = self.low.get_mut(first..).and_then(<[u32]>::first_chunk_mut);
-        let (way, hit) = match (usual, times.first_chunk()) {
-            (Some(low), Some(times)) => {
-                let (way, hit) = place_of_eight(low, times, blocks, block);
-                low[way % USUAL] = block as u32;
-                (way, hit)
-            }
-            _ => place(blocks, times, block),
-        };
-        let (Some(its), Some(time)) = (blocks.get_mut(way), times.get_mut(way)) else {
-            return none; // Cannot be: there is a way.
-        };
-        let (before, time) = (std::mem::replace(its, block), std::mem::replace(time, now));
-        Touched { way: first + way, hit, before, time }
+        touched.unwrap_or(NOT_TOUCHED)
     }
 
     /// Takes the last access back.
     pub(crate) fn take_back(&mut self, touched: Touched) {
         let Touched { way, before, time, .. } = touched;
-        if let (Some(its), Some(its_time)) = (self.blocks.get_mut(way), self.times.get_mut(way)) {
-            (*its, *its_time) = (before, time);
-        }
-        if let Some(low) = self.low.get_mut(way) {
-            *low = before as u32;
+        match &mut self.sets {
+            Sets::Usual(sets) => {
+                if let Some(set) = sets.get_mut(way / USUAL) {
+                    set.put(way % USUAL, before, time);
+                }
+            }
+            Sets::Any(AnySets { blocks, times, .. }) => {
+                if let (Some(its), Some(its_time)) = (blocks.get_mut(way), times.get_mut(way)) {
+                    (*its, *its_time) = (before, time);
+                }
+            }
         }
     }
 
     /// The times of all ways.
-    pub(crate) fn times(&mut self) -> &mut [u32] {
-        &mut self.times
-    }
-
-    /// The block in each way.
-    #[must_use]
-    pub(crate) fn blocks(&self) -> &[u64] {
-        &self.blocks
+    pub(crate) fn times(&mut self) -> impl Iterator<Item = &mut u32> {
+        let (usual, any) = match &mut self.sets {
+            Sets::Usual(sets) => (Some(sets.iter_mut().flat_map(|set| &mut set.times)), None),
+            Sets::Any(sets) => (None, Some(&mut sets.times)),
+        };
+        usual.into_iter().flatten().chain(any.into_iter().flatten())
     }
 
     /// The blocks that have been accessed and are still held, each after those that were used
     /// before it. Accesses in this order bring another cache to the same state.
     pub(crate) fn order(&self) -> Vec<u64> {
-        let mut all: Vec<(u32, u64)> = self.times.iter().copied().zip(self.blocks.iter().copied()).collect();
+        let mut all: Vec<(u32, u64)> = Vec::new();
+        match &self.sets {
+            Sets::Usual(sets) => {
+                all.extend(sets.iter().flat_map(|set| set.times.into_iter().zip(set.blocks)));
+            }
+            Sets::Any(sets) => all.extend(sets.times.iter().copied().zip(sets.blocks.iter().copied())),
+        }
         all.retain(|&(time, _)| time != 0);
         all.sort_unstable();
         all.into_iter().map(|(_, block)| block).collect()
     }
 }
 
-/// The way of a set that holds a block, or else the least recently used one, and whether it holds
-/// the block. `low` are the low halves of the blocks.
-#[inline(always)]
-fn place_of_eight(low: &[u32; USUAL], times: &[u32; USUAL], blocks: &[u64], block: u64) -> (usize, bool) {
-    let (halves, its) = (low.as_chunks().0, u32x4::splat(block as u32));
-    let same = |at: usize| halves.get(at).map_or(0, |&half| u32x4::new(half).simd_eq(its).to_bitmask());
-    let found = same(0) | same(1) << 4;
-    if found == 0 {
-        return (oldest(*times), false);
+/// Outcome that cannot be: the mask is the number of sets less one.
+const NOT_TOUCHED: Touched =
+    Touched { way: 0, hit: false, before: 0, time_place: std::ptr::null_mut(), time: 0 };
+
+impl Set {
+    /// Looks up a block in the set, which has a number.
+    #[inline(always)]
+    fn touch(&mut self, number: usize, block: u64, now: u32) -> Touched {
+        let (way, hit) = self.place(block);
+        let way = way % USUAL;
+        let (before, time) = (self.blocks[way], self.times[way]);
+        self.put(way, block, now);
+        Touched { way: USUAL * number + way, hit, before, time_place: &raw mut self.times[way], time }
     }
-    let way = found.trailing_zeros() as usize;
-    if found.is_power_of_two() && blocks.get(way) == Some(&block) {
-        return (way, true);
+
+    /// Puts a block and its time in a way.
+    #[inline(always)]
+    fn put(&mut self, way: usize, block: u64, time: u32) {
+        (self.low[way], self.blocks[way], self.times[way]) = (block as u32, block, time);
     }
-    place(blocks, times, block)
+
+    /// The way that holds a block, or else the least recently used one, and whether it holds the
+    /// block.
+    #[inline(always)]
+    fn place(&self, block: u64) -> (usize, bool) {
+        let its = u32x4::splat(block as u32);
+        let [a, b, c, d, e, f, g, h] = self.low;
+        let same = |half: [u32; 4]| u32x4::new(half).simd_eq(its).to_bitmask();
+        let found = same([a, b, c, d]) | same([e, f, g, h]) << 4;
+        if found == 0 {
+            return (oldest(self.times), false);
+        }
+        let way = found.trailing_zeros() as usize % USUAL;
+        if found.is_power_of_two() && self.blocks[way] == block {
+            return (way, true);
+        }
+        place(&self.blocks, &self.times, block)
+    }
+}
+
+impl AnySets {
+    /// Looks up a block in the set with a number.
+    fn touch(&mut self, number: usize, block: u64, now: u32) -> Option<Touched> {
+        let first = number * self.assoc;
+        let ways = first..first + self.assoc;
+        let (way, hit) = place(self.blocks.get(ways.clone())?, self.times.get(ways)?, block);
+        let (its, its_time) = (self.blocks.get_mut(first + way)?, self.times.get_mut(first + way)?);
+        let (before, time) = (std::mem::replace(its, block), std::mem::replace(its_time, now));
+        Some(Touched { way: first + way, hit, before, time_place: its_time, time })
+    }
 }
 
 /// The first of the ways with the least time.
