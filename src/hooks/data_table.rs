@@ -13,7 +13,8 @@ pub(crate) struct DataLine {
     pub(crate) write: u64,
     /// Difference between its address and that in the host.
     pub(crate) addend: u64,
-    /// Place of the time of its last access, in the way that holds it; null if it is none.
+    /// Place of the time of its last access, in the way that holds it, or held the line that was
+    /// last found here; null if there was none.
     pub(crate) time: *mut u32,
 }
 
