@@ -125,12 +125,11 @@ impl TimedCache {
     }
 
     /// The times of all ways.
-    pub(crate) fn times(&mut self) -> impl Iterator<Item = &mut u32> {
-        let (usual, any) = match &mut self.sets {
-            Sets::Usual(sets) => (Some(sets.iter_mut().flat_map(|set| &mut set.times)), None),
-            Sets::Any(sets) => (None, Some(&mut sets.times)),
-        };
-        usual.into_iter().flatten().chain(any.into_iter().flatten())
+    pub(crate) fn times(&mut self) -> Box<dyn Iterator<Item = &mut u32> + '_> {
+        match &mut self.sets {
+            Sets::Usual(sets) => Box::new(sets.iter_mut().flat_map(|set| &mut set.times)),
+            Sets::Any(sets) => Box::new(sets.times.iter_mut()),
+        }
     }
 
     /// The blocks that have been accessed and are still held, each after those that were used

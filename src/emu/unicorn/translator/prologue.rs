@@ -62,14 +62,10 @@ impl Translator {
             return;
         }
         if let Some(reached) = reached.filter(|_| !self.reference) {
-            self.host.load_constant(RAX, reached as u64);
-            self.host.load_constant(RCX, self.pc);
-            self.host.store(true, Memory::at(RAX), RCX);
-            self.call_exit_check();
-            if self.counts {
-                self.change_left(SUB);
-            }
-            return;
+            let reached = self.host.at(reached as u64, self.env, R11);
+            self.host.load_constant(RAX, self.pc);
+            self.host.store(true, reached, RAX);
+            return self.call_exit_check();
         }
         let asks = if self.counts {
             self.change_left(SUB);
@@ -94,9 +90,6 @@ impl Translator {
             self.change_left(ADD);
         }
         self.call_exit_check();
-        if self.counts {
-            self.change_left(SUB);
-        }
         self.host.jump(back);
         emit.end_basic_block();
         self.host.emit(emit);
@@ -104,7 +97,8 @@ impl Translator {
     }
 
     /// Writes the call of the exit check, whose replacement asks first. It finds the number of the
-    /// block's instructions in place of the flag of a delay slot.
+    /// block's instructions in place of the flag of a delay slot. Then those that are left are
+    /// fewer by it.
     fn call_exit_check(&mut self) {
         // SAFETY: as for `Emit`.
         let uc = unsafe { layout::context_uc(self.context) };
@@ -112,6 +106,9 @@ impl Translator {
         host.load_constant(RDI, uc as u64);
         host.load_later(RSI, (patches, Later::Instructions, None));
         host.call(EXIT_CHECK);
+        if self.counts {
+            self.change_left(SUB);
+        }
     }
 
     /// Writes the addition or subtraction of the number of instructions of the block to those that
