@@ -249,7 +249,7 @@ pub(super) mod tests {
             kind: EventKind::Write,
             access: Access::Store,
         };
-        let insns = vec![PlannedInsn { pc, len: 4 }];
+        let insns = vec![PlannedInsn::new(pc, 4)];
         Plan { insns, slots: 1, events: vec![store], ..Plan::empty(pc, 0) }
     }
 

@@ -277,7 +277,7 @@ impl Part {
         let entry = rest.index.add(plan, whole, clip);
         let (first_event, plain) = (entry.first_event, entry.special.is_none());
         let ends = if entry.ends == Ends::ToNext { Ends::None } else { entry.ends };
-        let last = plan.insns.last().map_or(0, |insn| insn.pc);
+        let last = plan.insns.last().map_or(0, |insn| insn.pc());
         let mut block = Block {
             pc: plan.pc,
             decides: if ends == Ends::Compared { last } else { plan.fall_through() },
@@ -505,8 +505,8 @@ impl Rest {
         let first = self.lines.len();
         let mut before = None;
         for (i, insn) in plan.insns.iter().enumerate() {
-            let last_byte = insn.pc.wrapping_add(u64::from(insn.len).max(1) - 1);
-            for line in [insn.pc >> shift, last_byte >> shift] {
+            let last_byte = insn.pc().wrapping_add(u64::from(insn.len()).max(1) - 1);
+            for line in [insn.pc() >> shift, last_byte >> shift] {
                 if before.replace(line) != Some(line) {
                     self.lines.push((caches.i1.line(line), i as u16));
                 }

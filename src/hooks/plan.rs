@@ -23,13 +23,43 @@ pub(crate) type MappingId = u32;
 /// Mapping of code that comes from no file.
 pub(crate) const NO_MAPPING: MappingId = u32::MAX;
 
-/// Instruction of a plan.
+/// Instruction of a plan: its address, which is canonical, above its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PlannedInsn {
-    /// Address.
-    pub(crate) pc: u64,
-    /// Length in bytes.
-    pub(crate) len: u8,
+pub(crate) struct PlannedInsn(u64);
+
+impl PlannedInsn {
+    /// An instruction at a canonical address, of so many bytes.
+    pub(crate) fn new(pc: u64, len: u8) -> PlannedInsn {
+        PlannedInsn(pc << 8 | u64::from(len))
+    }
+
+    /// Its address.
+    pub(crate) fn pc(self) -> u64 {
+        (self.0 as i64 >> 8) as u64
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn len(self) -> u8 {
+        self.0 as u8
+    }
+}
+
+/// Branch of a plan that is not at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InnerBranch {
+    /// Index of its instruction in the plan.
+    pub(crate) insn: u16,
+    /// It is the retry of a locked operation, after its data, and never taken.
+    pub(crate) is_retry: bool,
+}
+
+/// Facts about a plan for the call graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedCalls {
+    /// Facts about its end.
+    pub(crate) facts: CallFacts,
+    /// The stack pointer after each instruction that moves it.
+    sp_changes: Vec<(u16, StackPointer)>,
 }
 
 /// Data event of a plan.
@@ -77,6 +107,14 @@ pub(crate) enum End {
     Repeat(Repeat, u16),
 }
 
+impl PlannedCalls {
+    /// Facts about a plan at a place.
+    fn at(place: CodePlace) -> Box<PlannedCalls> {
+        let facts = CallFacts { place, ..CallFacts::default() };
+        Box::new(PlannedCalls { facts, sp_changes: Vec::new() })
+    }
+}
+
 /// Plan of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
@@ -88,13 +126,9 @@ pub(crate) struct Plan {
     pub(crate) slots: u16,
     /// Data events in Cachegrind's order.
     pub(crate) events: Vec<PlannedEvent>,
-    /// Locked operations: instructions with a retry branch, which is never taken, after their data.
-    pub(crate) retries: Vec<u16>,
-    /// Instructions with a branch that is not at the end, in order: the retries, and conditional
-    /// branches that went where the next one is.
-    pub(crate) inside: Vec<u16>,
-    /// The stack pointer after each instruction that moves it, if there is a call graph.
-    pub(crate) sp_changes: Vec<(u16, StackPointer)>,
+    /// Branches that are not at the end, in order: retries, and conditional branches that went
+    /// where the next instruction is.
+    pub(crate) inside: Vec<InnerBranch>,
     /// Branch at the end.
     pub(crate) end: End,
     /// Plan of which this is a prefix; both share the counts of their instructions.
@@ -102,7 +136,7 @@ pub(crate) struct Plan {
     /// Mapping of the code.
     pub(crate) mapping: MappingId,
     /// Facts for the call graph, if there is one.
-    pub(crate) calls: Option<CallFacts>,
+    pub(crate) calls: Option<Box<PlannedCalls>>,
     /// The record is no block but something between two.
     pub(crate) between: Option<Between>,
     /// It begins a function whose first entry begins the counts of its process.
@@ -117,9 +151,7 @@ impl Plan {
             insns: Vec::new(),
             slots: 0,
             events: Vec::new(),
-            retries: Vec::new(),
             inside: Vec::new(),
-            sp_changes: Vec::new(),
             end: End::None,
             prefix_of: None,
             mapping,
@@ -131,7 +163,17 @@ impl Plan {
 
     /// Address after the last instruction.
     pub(super) fn fall_through(&self) -> u64 {
-        self.insns.last().map_or(self.pc, |insn| insn.pc.wrapping_add(u64::from(insn.len)))
+        self.insns.last().map_or(self.pc, |insn| insn.pc().wrapping_add(u64::from(insn.len())))
+    }
+
+    /// Indices of the locked operations, which have a retry.
+    pub(super) fn retries(&self) -> impl Iterator<Item = u16> {
+        self.inside.iter().filter(|branch| branch.is_retry).map(|branch| branch.insn)
+    }
+
+    /// Facts about its end for the call graph, if there is one.
+    pub(crate) fn call_facts(&self) -> Option<&CallFacts> {
+        self.calls.as_ref().map(|calls| &calls.facts)
     }
 
     /// Times that pass while its block runs, one for each data event.
@@ -155,14 +197,17 @@ impl Plan {
 
     /// The stack pointer after the first `complete` instructions, if there is a call graph.
     fn sp_after(&self, complete: u16) -> StackPointer {
-        let changes = self.sp_changes.partition_point(|(insn, _)| *insn < complete);
-        self.sp_changes.get(..changes).and_then(<[_]>::last).map(|(_, sp)| *sp).unwrap_or_default()
+        let Some(PlannedCalls { sp_changes, .. }) = self.calls.as_deref() else {
+            return StackPointer::default();
+        };
+        let changes = sp_changes.partition_point(|(insn, _)| *insn < complete);
+        sp_changes.get(..changes).and_then(<[_]>::last).map(|(_, sp)| *sp).unwrap_or_default()
     }
 
     /// Sets the number of its slots to what it has use for.
     fn set_slots(&mut self) {
         let events = self.events.iter().filter(|event| event.is_recorded()).map(|event| event.slot);
-        let sp = self.calls.and_then(|calls| calls.sp.slot());
+        let sp = self.call_facts().and_then(|facts| facts.sp.slot());
         self.slots = events.chain(sp).map(|slot| slot + 1).max().unwrap_or(0);
     }
 
@@ -199,7 +244,12 @@ impl Default for Builder {
 impl Builder {
     /// Starts a plan.
     pub(crate) fn begin(&mut self, pc: u64, mapping: MappingId) {
-        self.plan = Plan::empty(pc, mapping);
+        let Plan { mut insns, mut events, mut inside, .. } =
+            std::mem::replace(&mut self.plan, Plan::empty(pc, mapping));
+        insns.clear();
+        events.clear();
+        inside.clear();
+        self.plan = Plan { insns, events, inside, ..Plan::empty(pc, mapping) };
         (self.records_all, self.records_next) = (true, true);
     }
 
@@ -208,12 +258,12 @@ impl Builder {
     pub(crate) fn follow_calls(&mut self, place: CodePlace, records_all: bool) {
         self.records_all = records_all;
         self.follower = Some(Follower::default());
-        self.plan.calls = Some(CallFacts { place, ..CallFacts::default() });
+        self.plan.calls = Some(PlannedCalls::at(place));
     }
 
     /// The place of the block, if there is a call graph.
     pub(crate) fn place(&self) -> Option<CodePlace> {
-        self.plan.calls.map(|calls| calls.place)
+        self.plan.call_facts().map(|facts| facts.place)
     }
 
     /// Has the counts of a process begin with the plan that is started.
@@ -284,7 +334,7 @@ impl Builder {
         let first_slot = self.next_slot();
         self.add(instruction.ip(), len, cost);
         if let Some(calls) = &mut self.plan.calls {
-            (calls.leave, calls.jump) = (leave(instruction), jump(instruction));
+            (calls.facts.leave, calls.facts.jump) = (leave(instruction), jump(instruction));
         }
         self.move_sp(instruction, cost, first_slot);
         self.plan.end = match (cost::repeat(instruction), instruction.flow_control()) {
@@ -305,8 +355,8 @@ impl Builder {
         self.add(place.0, place.1, cost);
         self.plan.end = End::None;
         if let Some(calls) = &mut self.plan.calls {
-            calls.leave = leave(instruction);
-            if calls.leave == Leave::Return {
+            calls.facts.leave = leave(instruction);
+            if calls.facts.leave == Leave::Return {
                 self.move_sp(instruction, cost, first_slot);
             }
         }
@@ -318,11 +368,11 @@ impl Builder {
         let before = follower.value();
         follower.pass(instruction, cost, first_slot, factory);
         let sp = follower.value();
-        if sp != before {
-            plan.sp_changes.push((plan.insns.len() as u16 - 1, sp));
-        }
         if let Some(calls) = &mut plan.calls {
-            calls.sp = sp;
+            if sp != before {
+                calls.sp_changes.push((plan.insns.len() as u16 - 1, sp));
+            }
+            calls.facts.sp = sp;
         }
     }
 
@@ -332,9 +382,9 @@ impl Builder {
         let plan = &mut self.plan;
         let insn = plan.insns.len() as u16;
         if plan.end == End::Conditional {
-            plan.inside.push(insn - 1);
+            plan.inside.push(InnerBranch { insn: insn - 1, is_retry: false });
         }
-        plan.insns.push(PlannedInsn { pc, len });
+        plan.insns.push(PlannedInsn::new(pc, len));
         plan.events.extend(cost.events.iter().map(|event: &Event| PlannedEvent {
             insn,
             slot: first_slot + u16::from(event.slot),
@@ -347,15 +397,16 @@ impl Builder {
             plan.slots += cost.slots.len() as u16;
         }
         if cost.retry_branch {
-            plan.retries.push(insn);
-            plan.inside.push(insn);
+            plan.inside.push(InnerBranch { insn, is_retry: true });
         }
     }
 
-    /// Finishes the plan.
+    /// Finishes the plan, which takes no more memory than it needs.
     pub(crate) fn finish(&mut self) -> Plan {
         self.follower = None;
-        std::mem::replace(&mut self.plan, Plan::empty(0, NO_MAPPING))
+        let plan = self.plan.clone();
+        self.begin(0, NO_MAPPING);
+        plan
     }
 }
 
@@ -364,7 +415,9 @@ impl Builder {
 pub(crate) struct PlanTable {
     plans: Vec<Arc<Plan>>,
     facts: Vec<Facts>,
-    known: FxHashMap<u64, Vec<PlanId>>,
+    /// The last plan with a key, and of plans that share one, the plan before each.
+    known: FxHashMap<u64, PlanId>,
+    before: FxHashMap<PlanId, PlanId>,
     prefixes: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
     exits: FxHashMap<(PlanId, u16), PlanId>,
     cuts: FxHashMap<(PlanId, u16, Option<u16>), PlanId>,
@@ -404,12 +457,15 @@ impl PlanTable {
     /// Inserts the plan of a block. A block that is translated again keeps its id.
     pub(crate) fn insert(&mut self, plan: Plan) -> PlanId {
         let key = plan.pc ^ (plan.insns.len() as u64) << 48 ^ u64::from(plan.mapping).rotate_left(40);
-        let candidates = self.known.entry(key).or_default();
-        if let Some(&id) = candidates.iter().find(|id| *self.plans[id.0 as usize] == plan) {
+        let last = self.known.get(&key).copied();
+        let mut candidates = std::iter::successors(last, |id| self.before.get(id).copied());
+        if let Some(id) = candidates.find(|id| *self.plans[id.0 as usize] == plan) {
             return id;
         }
-        candidates.push(PlanId(self.plans.len() as u32));
-        self.add(plan)
+        let id = self.add(plan);
+        self.known.insert(key, id);
+        last.map(|last| self.before.insert(id, last));
+        id
     }
 
     /// Adds a plan that is derived from others.
@@ -497,10 +553,10 @@ impl PlanTable {
         }
         let Some(whole) = self.get(id) else { return id };
         let mut plan = first(id, whole, complete);
-        plan.inside.retain(|&insn| insn + 1 < complete);
+        plan.inside.retain(|branch| branch.insn + 1 < complete);
         plan.end = End::Conditional;
         if let Some(calls) = &mut plan.calls {
-            calls.jump = Jump::Conditional;
+            calls.facts.jump = Jump::Conditional;
         }
         plan.set_slots();
         let exit = self.add(plan);
@@ -518,8 +574,7 @@ impl PlanTable {
         let Some(whole) = self.get(id) else { return id };
         let mut plan = Plan { prefix_of: Some(whole.prefix_of.unwrap_or(id)), ..Plan::clone(whole) };
         plan.insns.truncate(usize::from(complete) + usize::from(partly.is_some()));
-        plan.retries.retain(|&insn| insn < complete);
-        plan.inside.retain(|&insn| insn < complete);
+        plan.inside.retain(|branch| branch.insn < complete);
         if plan.insns.len() < whole.insns.len() {
             plan.end = End::None;
         }
@@ -566,12 +621,14 @@ fn first(id: PlanId, whole: &Plan, complete: u16) -> Plan {
     let mut plan = Plan::empty(whole.pc, whole.mapping);
     plan.insns = whole.insns.iter().take(complete.into()).copied().collect();
     plan.events = events.copied().collect();
-    plan.retries = whole.retries.iter().filter(|&&insn| insn < complete).copied().collect();
-    plan.inside = whole.inside.iter().filter(|&&insn| insn < complete).copied().collect();
+    plan.inside = whole.inside.iter().filter(|branch| branch.insn < complete).copied().collect();
     plan.prefix_of = Some(whole.prefix_of.unwrap_or(id));
     plan.begins_counts = whole.begins_counts && !plan.insns.is_empty();
-    let (place, sp) = (whole.calls.map(|calls| calls.place), whole.sp_after(complete));
-    plan.calls = place.map(|place| CallFacts { place, sp, ..CallFacts::default() });
+    plan.calls = whole.call_facts().map(|facts| {
+        let mut calls = PlannedCalls::at(facts.place);
+        calls.facts.sp = whole.sp_after(complete);
+        calls
+    });
     plan
 }
 

@@ -130,10 +130,12 @@ impl PlanIndex {
             && counted().enumerate().all(|(i, e)| usize::from(e.slot) == i && e.offset == 0 && e.size <= 256);
         // Its accesses are simulated elsewhere.
         let is_partial = !counted().all(PlannedEvent::is_recorded);
-        let plain =
-            (one_to_one || is_partial) && plan.retries.is_empty() && repeat.is_none() && to_next.is_none();
+        let plain = (one_to_one || is_partial)
+            && plan.retries().next().is_none()
+            && repeat.is_none()
+            && to_next.is_none();
         let special = (!plain).then(|| {
-            let retries = plan.retries.clone();
+            let retries = plan.retries().collect();
             Box::new(Special { retries, repeat, repeated: Repeated::default(), to_next })
         });
         let at = self.entries.len();
@@ -144,7 +146,7 @@ impl PlanIndex {
             instructions: plan.insns.len() as u16,
             ends,
             mapping: plan.mapping,
-            inside: plan.inside.as_slice().into(),
+            inside: plan.inside.iter().map(|branch| branch.insn).collect(),
             special,
         });
         &self.entries[at]

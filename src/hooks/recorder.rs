@@ -259,7 +259,7 @@ impl Recorder {
     /// Index and plan of the last record, and the index in it of the instruction at `pc`.
     fn find_in_last(&self, pc: u64) -> Option<(usize, PlanId, usize)> {
         let (at, id) = self.last_record()?;
-        let insn = self.plans.get(id)?.insns.iter().position(|insn| insn.pc == pc)?;
+        let insn = self.plans.get(id)?.insns.iter().position(|insn| insn.pc() == pc)?;
         Some((at, id, insn))
     }
 
@@ -271,7 +271,7 @@ impl Recorder {
     /// Address of the last instruction of the last record.
     pub(crate) fn last_instruction(&self) -> Option<u64> {
         let (_, id) = self.last_record()?;
-        self.plans.get(id)?.insns.last().map(|insn| insn.pc)
+        self.plans.get(id)?.insns.last().map(|insn| insn.pc())
     }
 
     /// Index and plan of the last record; generated code that counts itself leaves only the plan.
@@ -438,9 +438,9 @@ impl Recorder {
         }
         let account = self.tasks.process(self.tasks.account);
         for insn in &plan.insns {
-            let (bytes, len) = fetch(insn.pc);
-            if let Some(bytes) = bytes.get(..usize::from(insn.len).min(len)) {
-                code.note(account, insn.pc, bytes);
+            let (bytes, len) = fetch(insn.pc());
+            if let Some(bytes) = bytes.get(..usize::from(insn.len()).min(len)) {
+                code.note(account, insn.pc(), bytes);
             }
         }
     }

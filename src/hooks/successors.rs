@@ -161,7 +161,7 @@ mod tests {
         let (mut plans, mut successors) = (PlanTable::default(), Successors::default());
         let headers = pcs.iter().map(|&pc| {
             let mut plan = Plan::empty(pc, 7);
-            plan.insns.push(crate::hooks::plan::PlannedInsn { pc, len: 2 });
+            plan.insns.push(crate::hooks::plan::PlannedInsn::new(pc, 2));
             let id = plans.insert(plan.clone());
             successors.translated(id, &plan);
             plan.header(id)

@@ -359,7 +359,7 @@ impl SuperblockFilter {
         }
         let mut changes: Vec<CountChange> = Vec::new();
         for (i, insn) in plan.insns.iter().enumerate() {
-            cursor = self.table.arrive(cursor, insn.pc, plan.mapping);
+            cursor = self.table.arrive(cursor, insn.pc(), plan.mapping);
             let superblock = self.table.get(cursor);
             let change =
                 superblock.and_then(|superblock| superblock.insns().get(cursor.insn)).map(|insn| insn.change);
@@ -378,7 +378,7 @@ impl SuperblockFilter {
     fn last_insn(&self, from: Position, plan: &Plan) -> Cursor {
         let (mut at, mut next) = (Cursor::OUTSIDE, self.transitions.cursor(from));
         for insn in &plan.insns {
-            at = self.table.arrive(next, insn.pc, plan.mapping);
+            at = self.table.arrive(next, insn.pc(), plan.mapping);
             next = self.table.advance(at);
         }
         at
@@ -504,7 +504,7 @@ fn tail_records(words: &[u64]) -> usize {
 fn with_second_block(plan: &Plan, superblock: &Superblock, second: usize) -> Plan {
     let second = superblock.insns().get(second..).unwrap_or_default();
     let mut plan = Plan { end: End::Conditional, prefix_of: None, ..plan.clone() };
-    plan.insns.extend(second.iter().map(|insn| PlannedInsn { pc: insn.pc, len: insn.len }));
+    plan.insns.extend(second.iter().map(|insn| PlannedInsn::new(insn.pc, insn.len)));
     plan
 }
 

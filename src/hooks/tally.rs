@@ -36,7 +36,7 @@ impl Tally {
         consumer.each(account, &mut |index, counted| {
             let insns = index.insns.len();
             if first {
-                self.insns.extend(index.insns.iter().map(|insn| (insn.pc, 0)));
+                self.insns.extend(index.insns.iter().map(|insn| (insn.pc(), 0)));
                 for entry in &index.entries {
                     let own = self.insns.get_mut(at..).and_then(|insns| insns.get_mut(entry.insns()));
                     own.into_iter().flatten().for_each(|(_, mapping)| *mapping = entry.mapping);

@@ -33,8 +33,9 @@ struct Found<'b> {
     slots: &'b [u64],
 }
 
-/// Accesses to LL that are put off together.
-const PUT_OFF: usize = 4096;
+/// Accesses to LL from which on they are put off together: with those of one more batch, a list
+/// seldom needs more room than for 4,096.
+const PUT_OFF: usize = 3072;
 
 impl Part {
     /// Walks records to the first whose plan has no number. Returns the number of their
@@ -232,7 +233,7 @@ impl Part {
             && let Some(last) = self.rest.index.insns.get(entry.last_insn() as usize)
         {
             let miss = if entry.ends == Ends::Indirect { Miss::Indirect } else { Miss::Conditional };
-            note(None, last.pc, miss);
+            note(None, last.pc(), miss);
         }
         let pcs = self.rest.index.insns.get(insns.clone()).unwrap_or_default();
         let now = insns.clone().map(|insn| self.rest.misses.get(insn));
@@ -246,14 +247,14 @@ impl Part {
                 (now.dlmw, before.dlmw, Miss::StoreLl),
             ] {
                 if now != before {
-                    note(Some(index), insn.pc, miss);
+                    note(Some(index), insn.pc(), miss);
                 }
             }
         }
         let now = insns.map(|insn| self.rest.mispredicted.get(insn));
         for (index, ((now, before), insn)) in now.zip(&mispredicted).zip(pcs).enumerate() {
             if now != before {
-                note(Some(index), insn.pc, Miss::Conditional);
+                note(Some(index), insn.pc(), Miss::Conditional);
             }
         }
     }
@@ -538,7 +539,7 @@ impl Rest {
     fn miss_fetch(&mut self, insn: u32) {
         let planned = self.index.insns[insn as usize];
         let record = self.log.record;
-        let (address, size) = (planned.pc, planned.len.into());
+        let (address, size) = (planned.pc(), planned.len().into());
         self.below.push(Below { address, insn, record, size, kind: Kind::Fetch });
     }
 
@@ -568,19 +569,19 @@ impl Rest {
         let Some(special) = &entry.special else { return };
         for &retry in &special.retries {
             let insn = (entry.first_insn + u32::from(retry)) as usize;
-            let missed = predictors.conditional.record(insns[insn].pc, false);
+            let missed = predictors.conditional.record(insns[insn].pc(), false);
             self.mispredicted.add(insn, missed.into());
             self.log.mispredicted::<LOG>(Ends::Conditional, missed);
         }
         if let Some((repeat, _)) = special.repeat {
-            let missed = predictors.conditional.record(insns[last].pc, iterates);
+            let missed = predictors.conditional.record(insns[last].pc(), iterates);
             self.mispredicted.add(last, missed.into());
             self.log.mispredicted::<LOG>(Ends::Conditional, missed);
             self.compared = iterates && repeat == Repeat::Compare;
         }
         if let Some((slot, inverted)) = special.to_next {
             let jumps = slots.get(usize::from(slot)).is_some_and(|&outcome| outcome != 0);
-            let missed = predictors.conditional.record(insns[last].pc, jumps != inverted);
+            let missed = predictors.conditional.record(insns[last].pc(), jumps != inverted);
             self.mispredicted.add(last, missed.into());
             self.log.mispredicted::<LOG>(Ends::Conditional, missed);
         }

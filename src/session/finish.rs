@@ -118,8 +118,7 @@ impl Session {
         let command = self.shown(whose).first().map(|shown| shown.command.clone()).unwrap_or_default();
         let positions = self.config.recording.positions;
         let Session { config, machine, guest, .. } = self;
-        let wanted: Vec<(MappingId, u64)> = own.addresses().collect();
-        guest.modules.read_debug_info(&wanted);
+        guest.modules.read_debug_info(own.addresses());
         let code = machine.recorder().code().map(|kept| Code { kept, accounts });
         let subject = Subject {
             command: &command,
@@ -366,7 +365,7 @@ fn fold_all(
     let mut children: Vec<Child> = Vec::new();
     let mut left_out = whole.dumps.left_out;
     let mut disorder = whole.disorder();
-    let mut wanted: FxHashSet<(MappingId, u64)> = FxHashSet::default();
+    let mut apart: FxHashSet<(MappingId, u64)> = FxHashSet::default();
     for child in others {
         let own = of_process(child, counts);
         left_out += own.dumps.left_out;
@@ -384,12 +383,11 @@ fn fold_all(
         if rules.merged {
             whole.append(own);
         } else {
-            wanted.extend(own.addresses());
+            apart.extend(own.addresses());
         }
     }
     // The debug information of a file is read once for all processes.
-    wanted.extend(whole.addresses());
-    modules.read_debug_info(&wanted.into_iter().collect::<Vec<_>>());
+    modules.read_debug_info(apart.into_iter().chain(whole.addresses()));
     let mut index = LineIndex::new(rules.threads || !others.is_empty() && !rules.merged);
     let counting = &config.counting;
     let positions = config.recording.positions;

@@ -116,10 +116,10 @@ impl Modules {
 
     /// Reads the debug information that the instructions at the addresses `wanted` need;
     /// [`Modules::locate`] knows of those and may know less of others.
-    pub(super) fn read_debug_info(&mut self, wanted: &[(MappingId, u64)]) {
+    pub(super) fn read_debug_info(&mut self, wanted: impl IntoIterator<Item = (MappingId, u64)>) {
         // A file mapped twice is read once.
         let mut offsets: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
-        for &(mapping, pc) in wanted {
+        for (mapping, pc) in wanted {
             if let Some(module) = self.modules.get(mapping as usize) {
                 let key = (module.id.inode, module.id.device);
                 offsets.entry(key).or_default().push(pc.wrapping_sub(module.origin));

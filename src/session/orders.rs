@@ -62,8 +62,7 @@ impl Session {
     fn fold_dump(&mut self, command: &[u8], dump: &Arc<Dump>) -> Option<CallGraph> {
         let mut only = Dumps::default();
         only.made.push(Arc::clone(dump));
-        let wanted: Vec<_> = call_graph::addresses_of_dump(dump).collect();
-        self.guest.modules.read_debug_info(&wanted);
+        self.guest.modules.read_debug_info(call_graph::addresses_of_dump(dump));
         let outside = self.guest.kernel.outside();
         let subject = Subject {
             command,

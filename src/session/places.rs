@@ -11,7 +11,7 @@ pub(super) type Calls = Vec<(MappingId, u64)>;
 /// The place of an instruction: `0x401000 (main, prog.c:12)`.
 pub(super) fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> String {
     let object = modules.path(mapping).map(str::to_owned);
-    modules.read_debug_info(&[(mapping, pc)]);
+    modules.read_debug_info([(mapping, pc)]);
     match modules.locate(mapping, pc) {
         Some(at) if at.line > 0 => format!("{pc:#x} ({}, {}:{})", at.function, at.file, at.line),
         Some(at) if &*at.function != UNKNOWN => {
@@ -29,7 +29,7 @@ pub(super) fn place(modules: &mut Modules, mapping: MappingId, pc: u64) -> Strin
 pub(super) fn place_of_call(modules: &mut Modules, calls: &Calls) -> Option<String> {
     let (mapping, pc) = *calls.first()?;
     let at = place(modules, mapping, pc);
-    modules.read_debug_info(calls);
+    modules.read_debug_info(calls.iter().copied());
     let has_line = |&&(mapping, pc): &&(MappingId, u64)| {
         modules.locate(mapping, pc).is_some_and(|location| location.line > 0)
     };
@@ -50,7 +50,7 @@ pub(super) fn deadlock(modules: &mut Modules, why: String, tasks: &[(String, Cal
     let mut text = why;
     for (task, calls) in tasks {
         text.push_str(&format!("\n{task}"));
-        modules.read_debug_info(calls);
+        modules.read_debug_info(calls.iter().copied());
         for (at, (mapping, pc)) in calls.iter().enumerate() {
             let sign = if at == 0 { "at" } else { "by" };
             text.push_str(&format!("\n   {sign} {}", place(modules, *mapping, *pc)));

@@ -50,7 +50,7 @@ impl Host for RequestHost<'_> {
 
     fn locate(&mut self, pc: u64) -> CodePlace {
         let mapping = self.mapping(pc);
-        self.modules.read_debug_info(&[(mapping, pc)]);
+        self.modules.read_debug_info([(mapping, pc)]);
         let at = self.modules.locate(mapping, pc);
         let known = at.as_ref().filter(|at| &*at.function != UNKNOWN);
         let line = at.as_ref().filter(|at| at.line > 0).map(|at| {

@@ -70,23 +70,24 @@ impl Reference {
                 let mut block = Vec::new();
                 // With calls, some instructions have a slot for the stack pointer.
                 self.builder.begin(pc, plan.mapping);
-                if let Some(calls) = plan.calls {
-                    self.builder.follow_calls(calls.place, true);
+                if let Some(place) = plan.call_facts().map(|facts| facts.place) {
+                    self.builder.follow_calls(place, true);
                 }
                 for insn in &plan.insns {
                     let mut buf = [0; MAX_LENGTH];
-                    let instruction = decode::decode(space.fetch(insn.pc, &mut buf), insn.pc);
-                    let slots = match request(insn.pc).filter(|_| usize::from(insn.len) == request::LENGTH) {
-                        Some(request) => request.cost().slots,
-                        None => match decode::verdict(&instruction) {
-                            Verdict::Run | Verdict::Trap(Trap::Descriptors | Trap::FarReturn) => {
-                                let cost = self.builder.cost(&instruction);
-                                self.builder.push(&instruction, insn.len, &cost);
-                                cost.slots
-                            }
-                            _ => Vec::new(),
-                        },
-                    };
+                    let instruction = decode::decode(space.fetch(insn.pc(), &mut buf), insn.pc());
+                    let slots =
+                        match request(insn.pc()).filter(|_| usize::from(insn.len()) == request::LENGTH) {
+                            Some(request) => request.cost().slots,
+                            None => match decode::verdict(&instruction) {
+                                Verdict::Run | Verdict::Trap(Trap::Descriptors | Trap::FarReturn) => {
+                                    let cost = self.builder.cost(&instruction);
+                                    self.builder.push(&instruction, insn.len(), &cost);
+                                    cost.slots
+                                }
+                                _ => Vec::new(),
+                            },
+                        };
                     let count = slots.len();
                     block.push(Traced { instruction, slots, first_slot });
                     first_slot += count;

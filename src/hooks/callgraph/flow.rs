@@ -109,7 +109,7 @@ impl Flow {
             let Some((record, next)) = words.split_at_checked(1 + header.slots) else { break Stop::Control };
             let plan = plans.get(header.plan.0 as usize).filter(|_| !Control::is(header));
             let Some(plan) = plan else { break Stop::Control };
-            let facts = plan.calls.as_ref().filter(|_| header.instructions > 0 && !self.dumps());
+            let facts = plan.call_facts().filter(|_| header.instructions > 0 && !self.dumps());
             let Some(facts) = facts else { break Stop::Special { pc: plan.pc } };
             let (block, collects) = self.walker(batch).begin((header.plan, plan), facts);
             if !self.demands.is_empty() || self.graph.blocks.len() > self.numbered {

@@ -265,7 +265,7 @@ impl Graph {
         let new = self.blocks.len() as BlockId;
         let block = *self.by_plan.entry((id, context, recursion, skipped)).or_insert(new);
         if block == new {
-            let facts = plan.calls.unwrap_or_default();
+            let facts = plan.call_facts().copied().unwrap_or_default();
             self.add_block(Block {
                 plan: id,
                 context,
@@ -443,7 +443,7 @@ impl Graph {
             let plan = plans.get(block.plan.0 as usize);
             let insns = plan.map_or(&[][..], |plan| &plan.insns);
             let insn = if last { insns.last() } else { insns.first() };
-            (mapping_of(block), insn.map_or(0, |insn| insn.pc))
+            (mapping_of(block), insn.map_or(0, |insn| insn.pc()))
         };
         let mut contexts = Vec::new();
         let mut numbers: FxHashMap<(ContextId, u32), ContextId> = FxHashMap::default();
@@ -462,8 +462,9 @@ impl Graph {
             if !(block.skipped || block.uncollected) {
                 let insns = index.insns.get(entry.insns()).unwrap_or_default();
                 let counts = counts.get(entry.insns()).unwrap_or_default();
-                let line =
-                    |(insn, counts): (&PlannedInsn, &Counts)| (context, mapping_of(block), insn.pc, *counts);
+                let line = |(insn, counts): (&PlannedInsn, &Counts)| {
+                    (context, mapping_of(block), insn.pc(), *counts)
+                };
                 lines.extend(insns.iter().zip(counts).map(line));
             }
             let skipped = self.skipped.get(id as usize);

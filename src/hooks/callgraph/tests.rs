@@ -15,7 +15,7 @@ use crate::hooks::inline_caches::{FetchedLine, InlineCaches};
 use crate::hooks::misses_below::{LlOwner, Origin, RecordMiss};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::part::{Part, Told, ToldLevels};
-use crate::hooks::plan::{Plan, PlannedEvent, PlannedInsn};
+use crate::hooks::plan::{Plan, PlannedCalls, PlannedEvent, PlannedInsn};
 use crate::hooks::record::{Header, MISSED, PlanId};
 use crate::sim::{Geometry, Hierarchy};
 use crate::x86::cost::{Access, EventKind};
@@ -43,9 +43,11 @@ impl Program {
     fn block(&mut self, function: u64, number: u64, leave: Leave, section: Section) -> PlanId {
         let pc = function + 16 * number;
         let place = CodePlace { object: 1, function, section, entry: number == 0, ..CodePlace::default() };
-        let insns = (0..4).map(|i| PlannedInsn { pc: pc + 4 * i, len: 4 }).collect();
-        let calls = Some(CallFacts { place, leave, sp: StackPointer::Slot(0, 0), ..CallFacts::default() });
-        self.add(Plan { insns, slots: 1, calls, ..Plan::empty(pc, 0) })
+        let insns = (0..4).map(|i| PlannedInsn::new(pc + 4 * i, 4)).collect();
+        let facts = CallFacts { place, leave, sp: StackPointer::Slot(0, 0), ..CallFacts::default() };
+        let mut calls = Box::<PlannedCalls>::default();
+        calls.facts = facts;
+        self.add(Plan { insns, slots: 1, calls: Some(calls), ..Plan::empty(pc, 0) })
     }
 
     fn between(&mut self, between: Between) -> PlanId {
@@ -78,9 +80,9 @@ impl Program {
             caches.set_record(its);
             let mut before = None;
             for (index, insn) in (0..).zip(&plan.insns) {
-                if before.replace(insn.pc / 64) != Some(insn.pc / 64) {
-                    let (number, counter) = (caches.number(insn.pc / 64), Origin::Fetch(index).pack());
-                    let line = FetchedLine { number, pc: insn.pc, len: 4, ends: false, counter };
+                if before.replace(insn.pc() / 64) != Some(insn.pc() / 64) {
+                    let (number, counter) = (caches.number(insn.pc() / 64), Origin::Fetch(index).pack());
+                    let line = FetchedLine { number, pc: insn.pc(), len: 4, ends: false, counter };
                     caches.fetch(now, line);
                 }
             }

@@ -30,7 +30,7 @@ fn a_call_graph_needs_the_slots_of_calls_and_returns() {
     let (all, needed) = (plan(&code, true), plan(&code, false));
     assert_eq!((all.slots, slots(&all)), (3, vec![Some(0), Some(1), Some(2)]));
     assert_eq!((needed.slots, slots(&needed)), (1, vec![None, None, Some(0)]));
-    let sp = |plan: &Plan| plan.calls.expect("facts").sp;
+    let sp = |plan: &Plan| plan.call_facts().expect("facts").sp;
     assert_eq!((sp(&all), sp(&needed)), (StackPointer::Slot(2, 0), StackPointer::Slot(0, 0)));
     // rep stosb, of which a slot says if it iterates
     let repeated = plan(&[&[0x53], &[0xf3, 0xaa]], false);
@@ -53,7 +53,7 @@ fn a_part_of_a_block_knows_its_stack_pointer() {
             (second, slot + 1, StackPointer::Slot(slot, -8)),
         ] {
             let part = plans.get(part).expect("the part");
-            assert_eq!((part.slots, part.calls.expect("facts").sp), (slots, sp), "{part:?}");
+            assert_eq!((part.slots, part.call_facts().expect("facts").sp), (slots, sp), "{part:?}");
         }
     }
 }

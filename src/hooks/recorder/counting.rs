@@ -213,7 +213,7 @@ impl Recorder {
 
     /// Feeds the predictors a conditional branch at the end of a plan.
     pub(crate) fn branch(&mut self, plan: PlanId, taken: bool) {
-        let Some(pc) = self.plans.get(plan).and_then(|plan| plan.insns.last()).map(|insn| insn.pc) else {
+        let Some(pc) = self.plans.get(plan).and_then(|plan| plan.insns.last()).map(|insn| insn.pc()) else {
             return;
         };
         let Some(predictors) = self.inline_predictors() else { return };
@@ -246,7 +246,7 @@ impl Recorder {
     /// code has not been left by it.
     pub(crate) fn leads_to(&mut self, pc: u64) {
         let last = self.last_record().map(|(_, plan)| plan);
-        let branch = last.and_then(|plan| Some((plan, self.plans.get(plan)?.insns.last()?.pc)));
+        let branch = last.and_then(|plan| Some((plan, self.plans.get(plan)?.insns.last()?.pc())));
         if let Some((plan, branch)) = branch
             && let Some(predictors) = self.inline_predictors()
             && predictors.indirect.record(branch, pc)
@@ -260,7 +260,7 @@ impl Recorder {
     /// taken.
     pub(crate) fn retry(&mut self, plan: PlanId, insn: u16) {
         let insns = self.plans.get(plan).map(|plan| &plan.insns);
-        let Some(pc) = insns.and_then(|insns| insns.get(usize::from(insn))).map(|insn| insn.pc) else {
+        let Some(pc) = insns.and_then(|insns| insns.get(usize::from(insn))).map(|insn| insn.pc()) else {
             return;
         };
         let Some(predictors) = self.inline_predictors() else { return };
@@ -269,7 +269,7 @@ impl Recorder {
         }
         if self.follows_calls {
             let inside = self.plans.get(plan).map(|plan| &plan.inside);
-            let index = inside.and_then(|inside| inside.iter().position(|&its| its == insn));
+            let index = inside.and_then(|inside| inside.iter().position(|branch| branch.insn == insn));
             let Some(index) = index else { return };
             return self.change_last_header(plan, |word| Mispredicted::with_inside(word, index));
         }

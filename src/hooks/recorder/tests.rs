@@ -150,7 +150,7 @@ impl Process {
             let Code { blocks, .. } = &all[code];
             let at = &blocks[block];
             let mut starts: Vec<u64> =
-                all[code].plan(at.pc, at.end).insns.iter().map(|insn| insn.pc).collect();
+                all[code].plan(at.pc, at.end).insns.iter().map(|insn| insn.pc()).collect();
             starts.push(at.end);
             // The engine may end its blocks anywhere.
             let cut = numbers.below(starts.len() * 2);
@@ -161,7 +161,8 @@ impl Process {
                 let plan = all[code].plan(pc, end);
                 let address = |numbers: &mut Numbers| 0x10_0000 + 8 * numbers.below(4096) as u64;
                 let slots = (0..plan.slots).map(|_| address(numbers)).collect();
-                let fault = (numbers.below(40) == 0).then(|| plan.insns[numbers.below(plan.insns.len())].pc);
+                let fault =
+                    (numbers.below(40) == 0).then(|| plan.insns[numbers.below(plan.insns.len())].pc());
                 steps.push(Step { code, pc, end, slots, fault });
                 faulted = fault.is_some();
                 if faulted {
@@ -555,7 +556,7 @@ fn counts_are_told_before_they_overflow() {
     let setting = Setting { model: CountModel::Arch, caches: false, branches: false, cpus: 0 };
     let mut recorder = setting.recorder();
     let mut plan = Plan::empty(0x1000, 0);
-    plan.insns.push(PlannedInsn { pc: 0x1000, len: 1 });
+    plan.insns.push(PlannedInsn::new(0x1000, 1));
     let id = recorder.plans.insert(plan);
     let executed = |recorder: &mut Recorder| recorder.executions()[id.0 as usize].executed;
     for round in 1..=3 {
