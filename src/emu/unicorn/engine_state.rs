@@ -95,6 +95,11 @@ impl EngineState {
         if agree { Ok(()) } else { Err("this engine is not the release that the tap knows".into()) }
     }
 
+    /// `uc_struct`.
+    pub(super) fn engine(&self) -> *mut c_void {
+        self.uc.cast()
+    }
+
     fn word(&self, offset: usize) -> *mut u64 {
         // SAFETY: every offset used here lies within `CPUX86State`.
         unsafe { self.env.add(offset).cast() }

@@ -171,7 +171,6 @@ unsafe extern "C" {
         retaddr: usize,
     );
     pub(super) fn cpu_restore_state_x86_64(cpu: *mut c_void, retaddr: usize, will_exit: bool) -> bool;
-    pub(super) fn __real_helper_check_exit_request_x86_64(uc: *mut c_void, in_delay_slot: u32);
     pub(super) fn __real_helper_lookup_tb_ptr_x86_64(env: *mut c_void) -> *const c_void;
     pub(super) fn __real_cpu_ldub_code_x86_64(env: *mut c_void, addr: u64) -> u32;
     pub(super) fn __real_cpu_loop_exit_noexc_x86_64(cpu: *mut c_void) -> !;

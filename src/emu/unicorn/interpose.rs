@@ -123,6 +123,7 @@ helpers! {
 
 unsafe extern "C" {
     fn helper_enter_mmx_x86_64();
+    fn helper_check_exit_request_x86_64();
     fn helper_single_step_x86_64();
     fn helper_cc_compute_all_x86_64();
     fn cpu_loop_exit_noexc_x86_64(cpu: *mut c_void) -> !;
@@ -160,7 +161,7 @@ replace! {
         unsafe {
             if let Some(vcpu) = current() {
                 let translator = &mut vcpu.translator;
-                if std::ptr::eq(function, helper_check_exit_request as *const c_void) {
+                if std::ptr::eq(function, helper_check_exit_request_x86_64 as *const c_void) {
                     let at_breakpoint = vcpu.run.breakpoints().contains(&translator.block_pc());
                     let reached = at_breakpoint.then(|| vcpu.run.reached_word());
                     translator.exit_check(c, reached);
@@ -205,28 +206,33 @@ replace! {
     }
 }
 
-replace! {
-    /// Asks at the start of a block of so many instructions, where generated code found the cursor
-    /// beyond its limit. The engine's function finds the block by its return address, so it is
-    /// jumped to; its second argument says that there is no delay slot.
-    #[unsafe(naked)]
-    fn helper_check_exit_request(uc: *mut c_void, instructions: u32) {
-        std::arch::naked_asm!(
-            "push rdi",
-            "call {ask}",
-            "pop rdi",
-            "xor esi, esi",
-            "jmp {real}",
-            ask = sym ask,
-            real = sym ffi::__real_helper_check_exit_request_x86_64,
-        )
-    }
+/// Asks at the start of a block of as many instructions as ESI says, where generated code found the
+/// cursor beyond its limit. The engine's function finds the block by its return address, so it is
+/// jumped to; its second argument says that there is no delay slot.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn exit_check() {
+    std::arch::naked_asm!(
+        "push rsi",
+        "mov edi, esi",
+        "call {ask}",
+        "pop rsi",
+        "mov rdi, rax",
+        "xor esi, esi",
+        "jmp {real}",
+        ask = sym ask,
+        real = sym helper_check_exit_request_x86_64,
+    )
 }
 
-unsafe extern "C" fn ask(_uc: *mut c_void, instructions: u32) {
+/// Asks, and returns the engine.
+unsafe extern "C" fn ask(instructions: u32) -> *mut c_void {
     // SAFETY: called from generated code, inside the run.
-    if let Some(vcpu) = unsafe { current() } {
-        vcpu.ask(instructions.into());
+    match unsafe { current() } {
+        Some(vcpu) => {
+            vcpu.ask(instructions.into());
+            vcpu.state.engine()
+        }
+        None => std::process::abort(),
     }
 }
 

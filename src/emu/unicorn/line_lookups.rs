@@ -99,13 +99,14 @@ fn description(code: &[u8], at: usize) -> Result<u32, Unknown> {
     }
 }
 
-/// `mov qword [rbp + d], i` and `mov byte [rbp + d], i` with [`PLACE`] and [`MARK`], the stores
-/// that keep room behind an access.
+/// `mov qword [rbp + d], i` with [`PLACE`] and `mov byte [rbp + d], i` with [`NEAR`], both with
+/// [`MARK`]: the stores that keep room behind an access.
 const ROOM: [u8; 3] = [0x48, 0xc7, 0x85];
-const MORE_ROOM: [u8; 2] = [0xc6, 0x85];
-const ROOM_LEN: usize = 18;
-/// Offset in the state, of a register of AVX-512, and the constant.
+const MORE_ROOM: [u8; 2] = [0xc6, 0x45];
+const ROOM_LEN: usize = 15;
+/// Offsets in the state, of a register of AVX-512 and of RAX, and the constant.
 pub(super) const PLACE: usize = 0x900;
+pub(super) const NEAR: usize = 0;
 pub(super) const MARK: u64 = 0x4d1f_3a65;
 /// `add rsi, [rdi + d]`, before the displacement of a byte.
 const ADD_ADDEND: [u8; 3] = [0x48, 0x03, 0x77];
@@ -175,8 +176,7 @@ fn room(code: &[u8], lookup: &Lookup) -> Option<usize> {
     wanted.extend((PLACE as u32).to_le_bytes());
     wanted.extend((MARK as u32).to_le_bytes());
     wanted.extend(MORE_ROOM);
-    wanted.extend((PLACE as u32).to_le_bytes());
-    wanted.push(MARK as u8);
+    wanted.extend([NEAR as u8, MARK as u8]);
     find(code, lookup.end, ADD_ADDEND.len() + 1 + LONGEST, &wanted).ok()
 }
 
@@ -257,8 +257,7 @@ mod tests {
         code.extend((PLACE as u32).to_le_bytes());
         code.extend((MARK as u32).to_le_bytes());
         code.extend(MORE_ROOM);
-        code.extend((PLACE as u32).to_le_bytes());
-        code.push(MARK as u8);
+        code.extend([NEAR as u8, MARK as u8]);
         // mov rdi, rbp; mov edx, description; jmp to the room.
         code.extend([0x48, 0x8b, 0xfd, 0xba]);
         code.extend((0x32 | tap.map_or(0, Tap::pack) << TAP_SHIFT).to_le_bytes());
@@ -325,7 +324,7 @@ mod tests {
             let mut code = access(Some(tap), data);
             assert_eq!(change(&mut code, CHANGE), Ok(1));
             assert!(contains(&code, &[0x90, 0xe9]) && code.ends_with(&BACK));
-            assert!(contains(&code, &[PAUSES[8], PAUSES[8]].concat()));
+            assert!(contains(&code, &[PAUSES[8], PAUSES[5]].concat()));
         }
     }
 

@@ -14,12 +14,13 @@ use crate::emu::unicorn::engine_state::{EngineState, Segment};
 use crate::emu::unicorn::ffi;
 use crate::emu::unicorn::helpers;
 use crate::emu::unicorn::helpers::env::Before;
-use crate::emu::unicorn::interpose::look_up;
+use crate::emu::unicorn::interpose::{exit_check, look_up};
 use crate::emu::unicorn::mmu::Mmu;
+use crate::emu::unicorn::predictors::absent_line;
 use crate::emu::unicorn::reference::Reference;
 use crate::emu::unicorn::registers::Cpu;
 use crate::emu::unicorn::run_control::{Leave, RunControl};
-use crate::emu::unicorn::trace_buffer::TraceBuffer;
+use crate::emu::unicorn::trace_buffer::{Calls, TraceBuffer};
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::ADDRESSES;
 use crate::emu::unicorn::vcpu::{Entered, Vcpu};
@@ -92,7 +93,12 @@ impl Machine {
         state.set_unaligned(helpers::alignment::unaligned).map_err(EngineError)?;
         let mut vcpu = Box::new(Vcpu {
             mmu: Mmu::new(space, &state, look_up as *const c_void).map_err(EngineError)?,
-            trace: TraceBuffer::new(recorder, !reference, state.env_start()),
+            trace: TraceBuffer::new(
+                recorder,
+                !reference,
+                state.env_start(),
+                Calls { exit_check, absent_line },
+            ),
             run: RunControl::default(),
             outcome: 0,
             addresses: Box::new([0; ADDRESSES]),

@@ -24,6 +24,19 @@ replace! {
     }
 }
 
+/// Tells of a line of I1 that is absent: RSI, RCX and R8 have the plan and the words of a
+/// [fetch](tell::FETCH), and RBP the CPU's state.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn absent_line() {
+    std::arch::naked_asm!(
+        "mov rdi, rbp",
+        "mov edx, {fetch}",
+        "jmp {tell}",
+        fetch = const tell::FETCH,
+        tell = sym helper_bndstx32,
+    )
+}
+
 impl Vcpu {
     /// Has generated code drive the predictors and caches that the recorder has, if it has any. The
     /// virtual CPU must not move any more.

@@ -25,6 +25,17 @@ pub(super) struct Cursor {
     pub(super) last: u64,
     /// Places of the times of I1 lines, by number, if generated code drives the caches.
     pub(super) fetch_times: *const *mut u32,
+    pub(super) calls: Calls,
+}
+
+/// Functions of ours that generated code calls by these words, with other arguments than C has.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls {
+    /// Asks at the start of a block.
+    pub(super) exit_check: unsafe extern "C" fn(),
+    /// Tells of a line of I1 that is absent.
+    pub(super) absent_line: unsafe extern "C" fn(),
 }
 
 const NO_PLAN: u64 = u64::MAX;
@@ -73,11 +84,12 @@ pub(super) struct TraceBuffer {
 impl TraceBuffer {
     /// Begins a trace, which generated code for the CPU with the state `env` or the reference
     /// producer writes.
-    pub(super) fn new(recorder: Recorder, generated: bool, env: *const u64) -> TraceBuffer {
+    pub(super) fn new(recorder: Recorder, generated: bool, env: *const u64, calls: Calls) -> TraceBuffer {
         let null = std::ptr::null_mut();
         let executions = std::ptr::null_mut();
         let fetch_times = std::ptr::null();
-        let cursor = Cursor { next: null, limit: null, left: 0, executions, last: NO_PLAN, fetch_times };
+        let (next, limit) = (null, null);
+        let cursor = Cursor { next, limit, left: 0, executions, last: NO_PLAN, fetch_times, calls };
         let lines = Box::new([cursor; LINES]);
         let distance = (env as usize).wrapping_add(APART).wrapping_sub(lines.as_ptr() as usize);
         let line = distance / size_of::<Cursor>() % LINES;

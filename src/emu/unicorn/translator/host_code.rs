@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::emu::unicorn::emit::{Emit, Helper};
+use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::Op;
 use crate::emu::unicorn::line_lookups::{Unknown, write_over};
 use crate::emu::unicorn::translator::patches::{Later, Patches};
@@ -21,7 +21,6 @@ pub(super) const RCX: u8 = 1;
 pub(super) const RDX: u8 = 2;
 const RBP: u8 = 5;
 pub(super) const RSI: u8 = 6;
-pub(super) const RDI: u8 = 7;
 pub(super) const R8: u8 = 8;
 pub(super) const R10: u8 = 10;
 pub(super) const R11: u8 = 11;
@@ -303,10 +302,9 @@ impl HostCode {
         self.push(&[0; DISPLACEMENT]);
     }
 
-    /// Appends a call of one of the engine's helpers, whose arguments are in registers.
-    pub(super) fn call(&mut self, helper: Helper) {
-        self.load_constant(RAX, helper as usize as u64);
-        self.push(&[0xff, 0xd0]);
+    /// Appends a call of the function that a word of memory points to.
+    pub(super) fn call(&mut self, function: Memory) {
+        self.with_memory(false, &[0xff], 2, function);
     }
 
     /// Appends `mov` of a constant to a register.
@@ -407,10 +405,11 @@ mod tests {
         host.with_memory(false, &[0x0f, 0xb6], RDX, Memory::at(R11).plus(5).indexed(RCX));
         host.with_later(false, (0xff, 0), RAX, (&mut patches, Later::Count, None));
         host.constant_later(true, (0x81, 5), Memory::of_state(8), (&mut patches, Later::Size, None));
-        host.load_constant(RDI, 7);
+        host.load_constant(RSI, 7);
         host.load_constant(R8, 1 << 40);
         host.load_later(RSI, (&mut patches, Later::Plan, None));
         host.load_later(R8, (&mut patches, Later::Fetch(1, 2), None));
+        host.call(Memory::of_state(-0x1234));
         let expected = [
             "mov rax,[rbp-1234h]",
             "mov ecx,[rax+8]",
@@ -418,10 +417,11 @@ mod tests {
             "movzx edx,byte ptr [r11+rcx+5]",
             "inc dword ptr [rax]",
             "sub qword ptr [rbp+8],0",
-            "mov edi,7",
+            "mov esi,7",
             "mov r8,10000000000h",
             "mov esi,0",
             "mov r8,0",
+            "call qword ptr [rbp-1234h]",
         ];
         assert_eq!(disassembled(&host.bytes), expected);
     }

@@ -9,15 +9,15 @@ use iced_x86::{Mnemonic, OpKind, Register};
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::Op;
 use crate::emu::unicorn::layout::opcode;
-use crate::emu::unicorn::line_lookups::{MARK, PLACE};
+use crate::emu::unicorn::line_lookups::{MARK, NEAR, PLACE};
 use crate::emu::unicorn::line_tlb::{self, CLOCK, Tap};
-use crate::emu::unicorn::trace_buffer::Cursor;
+use crate::emu::unicorn::trace_buffer::{Calls, Cursor};
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::ADDRESSES;
 use crate::emu::unicorn::translator::cache_block::{AbsentLine, Data};
-use crate::emu::unicorn::translator::host_code::{Memory, R8, RAX, RCX, RDX, RSI};
+use crate::emu::unicorn::translator::host_code::{Memory, R8, RAX, RCX, RSI};
 use crate::emu::unicorn::translator::patches::Later;
-use crate::emu::unicorn::translator::tell::{self, Fetch, TELL};
+use crate::emu::unicorn::translator::tell::{self, Fetch};
 use crate::hooks::fetch_table::FetchTable;
 use crate::hooks::inline_caches::InlineCaches;
 use crate::x86::cost::Access;
@@ -29,9 +29,6 @@ const ALIGN_SHIFT: u32 = 4;
 /// `test cl, i`, before the constant, and the condition of a jump.
 const TEST_CL: [u8; 2] = [0xf6, 0xc1];
 const NOT_EQUAL: u8 = 5;
-
-/// `mov rdi, rbp`.
-const STATE_TO_RDI: [u8; 3] = [0x48, 0x89, 0xef];
 
 /// Bit of an operation from which on it has a [`Tap`].
 const TAP_SHIFT: u32 = line_tlb::TAP_SHIFT - 4;
@@ -105,20 +102,19 @@ impl Translator {
     pub(crate) fn tell_absent(&mut self) {
         let lines = self.inline.caches.as_mut().map(|block| std::mem::take(&mut block.absent));
         let Some(lines) = lines.filter(|lines| !lines.is_empty()) else { return };
-        let Translator { host, patches, .. } = self;
         for AbsentLine { number, fetch, jump, back } in lines {
-            host.bind(jump);
-            host.push(&STATE_TO_RDI);
+            self.host.bind(jump);
+            let call = self.words().plus(offset_of!(Cursor, calls) + offset_of!(Calls, absent_line));
+            let Translator { host, patches, .. } = self;
             host.load_later(RSI, (patches, Later::Plan, None));
-            host.load_constant(RDX, tell::FETCH);
             host.load_constant(RCX, fetch.word());
             host.load_later(R8, (patches, Later::Fetch(number, fetch.insn), None));
-            host.call(TELL);
+            host.call(call);
             host.jump(back);
         }
         let emit = Emit(self.context);
         emit.end_basic_block();
-        host.emit(emit);
+        self.host.emit(emit);
     }
 
     /// Prepares for the data of an instruction whose cost the matcher has.
@@ -225,7 +221,7 @@ impl Translator {
         if self.inline.caches.as_mut().is_some_and(|block| std::mem::take(&mut block.leaves_room)) {
             let mark = emit.constant(MARK);
             emit.store(mark, emit.env(), PLACE);
-            emit.store_byte(mark, emit.env(), PLACE);
+            emit.store_byte(mark, emit.env(), NEAR);
             emit.free(mark);
         }
     }

@@ -4,18 +4,13 @@
 
 use std::mem::offset_of;
 
-use crate::emu::unicorn::emit::{Emit, Helper};
+use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::Context;
-use crate::emu::unicorn::layout;
 use crate::emu::unicorn::line_tlb::CLOCK;
-use crate::emu::unicorn::trace_buffer::Cursor;
+use crate::emu::unicorn::trace_buffer::{Calls, Cursor};
 use crate::emu::unicorn::translator::Translator;
-use crate::emu::unicorn::translator::host_code::{Memory, R11, RAX, RCX, RDI, RSI, beside};
+use crate::emu::unicorn::translator::host_code::{Memory, R11, RAX, RCX, RSI, beside};
 use crate::emu::unicorn::translator::patches::Later;
-
-unsafe extern "C" {
-    fn helper_check_exit_request_x86_64();
-}
 
 /// Opcodes of `sub`, `add` and `mov` with memory and a constant, of `cmp` with a register, and of
 /// `inc`; and the conditions of jumps.
@@ -28,9 +23,6 @@ pub(super) const INC: (u8, u8) = (0xff, 0);
 pub(super) const LEA: (u8, u8) = (0x8d, RCX);
 const LESS: u8 = 0xc;
 const ABOVE: u8 = 7;
-
-/// The helper that leaves generated code if that is asked for.
-const EXIT_CHECK: Helper = helper_check_exit_request_x86_64;
 
 impl Translator {
     /// The words of the cursor, for code of the host, which may be in `R11` then.
@@ -96,16 +88,13 @@ impl Translator {
         true
     }
 
-    /// Writes the call of the exit check, whose replacement asks first. It finds the number of the
-    /// block's instructions in place of the flag of a delay slot. Then those that are left are
-    /// fewer by it.
+    /// Writes the call of the exit check, which asks first, with the number of the block's
+    /// instructions. Then those that are left are fewer by it.
     fn call_exit_check(&mut self) {
-        // SAFETY: as for `Emit`.
-        let uc = unsafe { layout::context_uc(self.context) };
+        let call = self.words().plus(offset_of!(Cursor, calls) + offset_of!(Calls, exit_check));
         let Translator { host, patches, .. } = self;
-        host.load_constant(RDI, uc as u64);
         host.load_later(RSI, (patches, Later::Instructions, None));
-        host.call(EXIT_CHECK);
+        host.call(call);
         if self.counts {
             self.change_left(SUB);
         }
