@@ -1,6 +1,6 @@
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::plan::{Builder, Plan, PlanTable};
+use crate::hooks::plan::{Builder, Plan, PlanTable, PlannedInsn};
 use crate::x86::decode::decode;
 
 /// The plan of these instructions for a call graph, with all accesses or those that it needs.
@@ -56,4 +56,27 @@ fn a_part_of_a_block_knows_its_stack_pointer() {
             assert_eq!((part.slots, part.call_facts().expect("facts").sp), (slots, sp), "{part:?}");
         }
     }
+}
+
+#[test]
+fn instructions_keep_canonical_addresses() {
+    for pc in [0, 0x1000, 0x7fff_ffff_ffff, 0xffff_8000_0000_0000, 0xffff_ffff_ff60_0000, u64::MAX] {
+        for len in [0, 1, 15, u8::MAX] {
+            let insn = PlannedInsn::new(pc, len);
+            assert_eq!((insn.pc(), insn.len()), (pc, len));
+        }
+    }
+}
+
+#[test]
+fn plans_that_share_a_key_are_found_again() {
+    let code: [&[u8]; 2] = [&[0x53], &[0xc3]];
+    let (all, needed) = (plan(&code, true), plan(&code, false));
+    let other: [&[u8]; 2] = [&[0x90], &[0xc3]];
+    let plans = [all, needed, plan(&other, true)];
+    let mut table = PlanTable::default();
+    let ids = plans.clone().map(|plan| table.insert(plan));
+    assert_eq!(ids.map(|id| id.0), [0, 1, 2]);
+    assert_eq!(plans.map(|plan| table.insert(plan)), ids);
+    assert_eq!(table.len(), 3);
 }
