@@ -62,6 +62,14 @@ pub(crate) struct PlannedCalls {
     sp_changes: Vec<(u16, StackPointer)>,
 }
 
+impl PlannedCalls {
+    /// Facts about a plan at a place.
+    fn at(place: CodePlace) -> Box<PlannedCalls> {
+        let facts = CallFacts { place, ..CallFacts::default() };
+        Box::new(PlannedCalls { facts, sp_changes: Vec::new() })
+    }
+}
+
 /// Data event of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlannedEvent {
@@ -105,14 +113,6 @@ pub(crate) enum End {
     /// Repeated string instruction. Its slots begin at this one, which is 0 if there is no
     /// iteration.
     Repeat(Repeat, u16),
-}
-
-impl PlannedCalls {
-    /// Facts about a plan at a place.
-    fn at(place: CodePlace) -> Box<PlannedCalls> {
-        let facts = CallFacts { place, ..CallFacts::default() };
-        Box::new(PlannedCalls { facts, sp_changes: Vec::new() })
-    }
 }
 
 /// Plan of a block.
@@ -463,8 +463,9 @@ impl PlanTable {
             return id;
         }
         let id = self.add(plan);
-        self.known.insert(key, id);
-        last.map(|last| self.before.insert(id, last));
+        if let Some(before) = self.known.insert(key, id) {
+            self.before.insert(id, before);
+        }
         id
     }
 

@@ -99,10 +99,10 @@ fn description(code: &[u8], at: usize) -> Result<u32, Unknown> {
     }
 }
 
-/// `mov qword [rbp + d], i` with [`PLACE`] and `mov byte [rbp + d], i` with [`NEAR`], both with
-/// [`MARK`]: the stores that keep room behind an access.
-const ROOM: [u8; 3] = [0x48, 0xc7, 0x85];
-const MORE_ROOM: [u8; 2] = [0xc6, 0x45];
+/// `mov qword [rbp + d], i`, and `mov byte [rbp + d], i` with a displacement of a byte, before it:
+/// with [`PLACE`] and [`NEAR`], and both with [`MARK`], the stores that keep room behind an access.
+pub(super) const LONG: [u8; 3] = [0x48, 0xc7, 0x85];
+pub(super) const SHORT: [u8; 2] = [0xc6, 0x45];
 const ROOM_LEN: usize = 15;
 /// Offsets in the state, of a register of AVX-512 and of RAX, and the constant.
 pub(super) const PLACE: usize = 0x900;
@@ -172,10 +172,10 @@ pub(super) fn change(code: &mut [u8], change: Change) -> Result<usize, Unknown> 
 
 /// The place of the room behind an access.
 fn room(code: &[u8], lookup: &Lookup) -> Option<usize> {
-    let mut wanted = ROOM.to_vec();
+    let mut wanted = LONG.to_vec();
     wanted.extend((PLACE as u32).to_le_bytes());
     wanted.extend((MARK as u32).to_le_bytes());
-    wanted.extend(MORE_ROOM);
+    wanted.extend(SHORT);
     wanted.extend([NEAR as u8, MARK as u8]);
     find(code, lookup.end, ADD_ADDEND.len() + 1 + LONGEST, &wanted).ok()
 }
@@ -253,10 +253,10 @@ mod tests {
         code.extend((4 + data.len() as i32 + ROOM_LEN as i32).to_le_bytes());
         code.extend([0x48, 0x03, 0x77, 0x20]);
         code.extend(data);
-        code.extend(ROOM);
+        code.extend(LONG);
         code.extend((PLACE as u32).to_le_bytes());
         code.extend((MARK as u32).to_le_bytes());
-        code.extend(MORE_ROOM);
+        code.extend(SHORT);
         code.extend([NEAR as u8, MARK as u8]);
         // mov rdi, rbp; mov edx, description; jmp to the room.
         code.extend([0x48, 0x8b, 0xfd, 0xba]);

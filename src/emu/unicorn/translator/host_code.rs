@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::Op;
-use crate::emu::unicorn::line_lookups::{Unknown, write_over};
+use crate::emu::unicorn::line_lookups::{LONG, NEAR, SHORT, Unknown, write_over};
 use crate::emu::unicorn::translator::patches::{Later, Patches};
 
 /// Registers of the host, by their numbers.
@@ -55,18 +55,15 @@ impl Memory {
     }
 }
 
-/// `mov qword [rbp + d], i` and `mov byte [rbp + d], i`, before the displacement, and the latter
-/// with a displacement of a byte: the stores that leave room, of 11, 7 and 4 bytes.
-const LONG: [u8; 3] = [0x48, 0xc7, 0x85];
+/// `mov byte [rbp + d], i`, before the displacement: with [`LONG`] and [`SHORT`] the stores that
+/// leave room, of 11, 7 and 4 bytes.
 const MIDDLE: [u8; 2] = [0xc6, 0x85];
-const SHORT: [u8; 2] = [0xc6, 0x45];
 const LONG_LEN: usize = 11;
 const MIDDLE_LEN: usize = 7;
 const SHORT_LEN: usize = 4;
-/// Offsets in the state of where they would store, registers of AVX-512 and RAX, and the constant
-/// of the first piece.
+/// Offset in the state of where the longer ones would store, a register of AVX-512, and the
+/// constant of the first piece.
 const PLACE: usize = 0x908;
-const NEAR: usize = 0;
 const FIRST: u32 = 0x4d20_0000;
 const MOST_PIECES: usize = 1 << 16;
 

@@ -11,7 +11,7 @@ use crate::emu::unicorn::ffi::Op;
 use crate::emu::unicorn::layout::opcode;
 use crate::emu::unicorn::line_lookups::{MARK, NEAR, PLACE};
 use crate::emu::unicorn::line_tlb::{self, CLOCK, Tap};
-use crate::emu::unicorn::trace_buffer::{Calls, Cursor};
+use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::branch::ADDRESSES;
 use crate::emu::unicorn::translator::cache_block::{AbsentLine, Data};
@@ -104,7 +104,7 @@ impl Translator {
         let Some(lines) = lines.filter(|lines| !lines.is_empty()) else { return };
         for AbsentLine { number, fetch, jump, back } in lines {
             self.host.bind(jump);
-            let call = self.words().plus(offset_of!(Cursor, calls) + offset_of!(Calls, absent_line));
+            let call = self.words().plus(offset_of!(Cursor, calls.absent_line));
             let Translator { host, patches, .. } = self;
             host.load_later(RSI, (patches, Later::Plan, None));
             host.load_constant(RCX, fetch.word());

@@ -7,7 +7,7 @@ use std::mem::offset_of;
 use crate::emu::unicorn::emit::Emit;
 use crate::emu::unicorn::ffi::Context;
 use crate::emu::unicorn::line_tlb::CLOCK;
-use crate::emu::unicorn::trace_buffer::{Calls, Cursor};
+use crate::emu::unicorn::trace_buffer::Cursor;
 use crate::emu::unicorn::translator::Translator;
 use crate::emu::unicorn::translator::host_code::{Memory, R11, RAX, RCX, RSI, beside};
 use crate::emu::unicorn::translator::patches::Later;
@@ -91,7 +91,7 @@ impl Translator {
     /// Writes the call of the exit check, which asks first, with the number of the block's
     /// instructions. Then those that are left are fewer by it.
     fn call_exit_check(&mut self) {
-        let call = self.words().plus(offset_of!(Cursor, calls) + offset_of!(Calls, exit_check));
+        let call = self.words().plus(offset_of!(Cursor, calls.exit_check));
         let Translator { host, patches, .. } = self;
         host.load_later(RSI, (patches, Later::Instructions, None));
         host.call(call);
