@@ -4,7 +4,8 @@ use crate::hooks::fault::{Cause, FaultingInsn};
 use rustc_hash::FxHashMap;
 
 use crate::hooks::control::AccountId;
-use crate::hooks::plan::{MappingId, PlanTable};
+use crate::hooks::plan::MappingId;
+use crate::hooks::plan_table::PlanTable;
 use crate::hooks::superblock_table::PrivateCode;
 use crate::hooks::transitions::Cursor;
 use crate::x86::decode::Fetch;

@@ -86,7 +86,7 @@ pub(super) struct Missed {
 
 /// Misses by the numbers of counters that the plans have ([`PlanTable::facts`]).
 ///
-/// [`PlanTable::facts`]: crate::hooks::plan::PlanTable::facts
+/// [`PlanTable::facts`]: crate::hooks::plan_table::PlanTable::facts
 pub(super) type Counters = Sparse<Missed>;
 
 /// Accesses that are handed to the thread together.

@@ -24,6 +24,7 @@ mod numbering;
 mod part;
 pub(crate) mod plan;
 mod plan_index;
+pub(crate) mod plan_table;
 pub(crate) mod predictors;
 pub(crate) mod private_code;
 pub(crate) mod record;

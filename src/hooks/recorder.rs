@@ -17,7 +17,8 @@ use crate::hooks::control::{AccountId, CONTROL_WORDS, Control};
 use crate::hooks::executions::Executions;
 use crate::hooks::fault::{Cause, FaultingInsn};
 use crate::hooks::filter::{Drain, Identity, RecordFilter};
-use crate::hooks::plan::{MappingId, NO_MAPPING, PlanTable, PlannedEvent};
+use crate::hooks::plan::{MappingId, NO_MAPPING, PlannedEvent};
+use crate::hooks::plan_table::PlanTable;
 use crate::hooks::private_code::CodeInNoFile;
 use crate::hooks::record::{
     BUFFER_WORDS, Header, MISSED, Mispredicted, PARTIAL_BUFFER_WORDS, PlanId, Running, instructions,

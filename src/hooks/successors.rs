@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 use crate::hooks::control::Control;
 use crate::hooks::executions::Count;
-use crate::hooks::plan::{MappingId, Plan, PlanTable};
+use crate::hooks::plan::{MappingId, Plan};
+use crate::hooks::plan_table::PlanTable;
 use crate::hooks::record::{Header, PlanId};
 
 /// Records of a buffer that are looked at.

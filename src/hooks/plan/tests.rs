@@ -1,6 +1,7 @@
 use crate::hooks::callgraph::facts::CodePlace;
 use crate::hooks::callgraph::stack_pointer::StackPointer;
-use crate::hooks::plan::{Builder, Plan, PlanTable, PlannedInsn};
+use crate::hooks::plan::{Builder, Plan, PlannedInsn};
+use crate::hooks::plan_table::PlanTable;
 use crate::x86::decode::decode;
 
 /// The plan of these instructions for a call graph, with all accesses or those that it needs.

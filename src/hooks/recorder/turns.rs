@@ -2,7 +2,7 @@
 
 use crate::hooks::control::{AccountId, Control};
 use crate::hooks::filter::{Drain, Place, RecordFilter};
-use crate::hooks::plan::PlanTable;
+use crate::hooks::plan_table::PlanTable;
 use crate::hooks::record::{BUFFER_WORDS, Header, instructions};
 use crate::hooks::recorder::Recorder;
 use crate::hooks::recorder::tasks::Parked;

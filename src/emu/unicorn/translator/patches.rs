@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use crate::emu::unicorn::ffi::Op;
 use crate::hooks::executions::Count;
-use crate::hooks::plan::PlanTable;
+use crate::hooks::plan_table::PlanTable;
 use crate::hooks::record::PlanId;
 
 /// Value that follows from a plan.
