@@ -63,8 +63,7 @@ pub(super) unsafe fn translate(
             if let Err(why) = vcpu.translator.verify_once(&vcpu.state) {
                 vcpu.leave(Leave::Broken(format!("this engine is not the one expected: {why}")));
             }
-            vcpu.translator.tell_absent();
-            if vcpu.translator.ask() {
+            if vcpu.translator.emit_calls() {
                 (*tb.cast::<Block>()).instructions += 1;
             }
             vcpu.end_block(pc, (*db).pc_next.wrapping_sub(pc), is_whole);

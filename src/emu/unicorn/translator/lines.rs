@@ -98,11 +98,10 @@ impl Translator {
         self.emit_prologue();
     }
 
-    /// Emits, behind the end of the block, the calls for lines of I1 that are not there.
-    pub(crate) fn tell_absent(&mut self) {
+    /// Writes the calls for lines of I1 that are not there, which are behind the end of the block.
+    pub(super) fn call_for_absent_lines(&mut self) {
         let lines = self.inline.caches.as_mut().map(|block| std::mem::take(&mut block.absent));
-        let Some(lines) = lines.filter(|lines| !lines.is_empty()) else { return };
-        for AbsentLine { number, fetch, jump, back } in lines {
+        for AbsentLine { number, fetch, jump, back } in lines.unwrap_or_default() {
             self.host.bind(jump);
             let call = self.words().plus(offset_of!(Cursor, calls.absent_line));
             let Translator { host, patches, .. } = self;
@@ -112,9 +111,6 @@ impl Translator {
             host.call(call);
             host.jump(back);
         }
-        let emit = Emit(self.context);
-        emit.end_basic_block();
-        self.host.emit(emit);
     }
 
     /// Prepares for the data of an instruction whose cost the matcher has.

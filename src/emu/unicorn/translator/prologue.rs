@@ -71,21 +71,29 @@ impl Translator {
         self.asks = Some((asks, self.host.here()));
     }
 
-    /// Emits the call of the exit check behind the end of the block, as code of its first
-    /// instruction, which the engine then goes on with. Returns false if the call is elsewhere.
-    pub(crate) fn ask(&mut self) -> bool {
-        let Some((asks, back)) = self.asks.take() else { return false };
+    /// Emits the calls behind the end of the block: for lines of I1 that are not there, and of the
+    /// exit check, as code of its first instruction, which the engine then goes on with. Returns
+    /// whether they are of an instruction of their own.
+    pub(crate) fn emit_calls(&mut self) -> bool {
         let emit = Emit(self.context);
-        emit.begin_instruction(self.pc);
-        self.host.bind(asks);
-        if self.counts {
-            self.change_left(ADD);
+        let asks = self.asks.take();
+        if asks.is_some() {
+            emit.begin_instruction(self.pc);
         }
-        self.call_exit_check();
-        self.host.jump(back);
-        emit.end_basic_block();
-        self.host.emit(emit);
-        true
+        self.call_for_absent_lines();
+        if let Some((asks, back)) = asks {
+            self.host.bind(asks);
+            if self.counts {
+                self.change_left(ADD);
+            }
+            self.call_exit_check();
+            self.host.jump(back);
+        }
+        if !self.host.is_emitted() {
+            emit.end_basic_block();
+            self.host.emit(emit);
+        }
+        asks.is_some()
     }
 
     /// Writes the call of the exit check, which asks first, with the number of the block's
