@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hooks::callgraph::costs::CallCosts;
+use crate::hooks::callgraph::costs::{CallCosts, PackedCosts};
 use crate::hooks::callgraph::dumps::{Collection, Dumps};
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
@@ -30,7 +30,7 @@ pub(super) struct Book {
     /// A plan may have several numbers.
     contexts: bool,
     /// The call graph, if calls are followed.
-    calls: Option<Arc<CallCosts>>,
+    calls: Option<Arc<PackedCosts>>,
     /// Parts of the call graph that came before.
     dumps: Dumps,
     /// Counts from before these.
@@ -70,7 +70,7 @@ impl Book {
 
     /// Adds the call graph to `all`, if there is one.
     pub(super) fn add_calls(&self, all: &mut CallCosts) {
-        self.calls.iter().for_each(|calls| all.append(calls));
+        self.calls.iter().for_each(|calls| all.append(&calls.unpack()));
         self.inherited.iter().for_each(|inherited| inherited.add_calls(all));
     }
 
@@ -82,7 +82,9 @@ impl Book {
 
     /// Bytes that it takes, without what it has inherited.
     pub(super) fn bytes(&self) -> u64 {
-        self.plans.as_ref().map_or(0, PackedPlans::bytes) + self.counted.bytes()
+        let plans = self.plans.as_ref().map_or(0, PackedPlans::bytes);
+        let calls = self.calls.as_ref().map_or(0, |calls| calls.bytes());
+        plans + self.counted.bytes() + calls + self.dumps.bytes()
     }
 }
 
@@ -182,7 +184,7 @@ impl Account {
 
     /// The counts so far.
     pub(super) fn book(&self, plans: &[Arc<Plan>]) -> Book {
-        let calls = self.calls.as_ref().map(|calls| Arc::new(calls.costs(&self.part, plans)));
+        let calls = self.calls.as_ref().map(|calls| Arc::new(calls.costs(&self.part, plans).pack()));
         Book { calls, ..self.book_without_calls() }
     }
 

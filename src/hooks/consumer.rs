@@ -203,7 +203,7 @@ impl Consumer {
 
     /// Bytes that the accounts take of processes that do not run.
     pub(crate) fn resting_bytes(&self) -> u64 {
-        let asleep: u64 = self.asleep.values().map(|saved| saved.bytes()).sum();
+        let asleep: u64 = self.asleep.values().map(|saved| saved.bytes() + saved.call_bytes()).sum();
         asleep + self.closed.values().map(|book| book.bytes()).sum::<u64>()
     }
 

@@ -98,6 +98,26 @@ impl Counts {
         self.with(before, u64::wrapping_sub)
     }
 
+    /// Adds them to numbers in few bytes: the places of those that are not zero, and their values.
+    pub(super) fn pack(&self, packer: &mut Packer) {
+        let Counts { ir, dr, dw, bc, bcm, bi, bim, misses } = *self;
+        let Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } = misses;
+        let all = [ir, dr, dw, bc, bcm, bi, bim, i1mr, ilmr, d1mr, dlmr, d1mw, dlmw];
+        let places = (0..).zip(&all).map(|(place, &count)| u64::from(count != 0) << place);
+        packer.put(places.sum());
+        all.into_iter().filter(|&count| count != 0).for_each(|count| packer.put(count));
+    }
+
+    /// Takes them from numbers.
+    pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Counts {
+        let places = unpacker.take();
+        let all: [u64; 13] =
+            std::array::from_fn(|place| if places >> place & 1 != 0 { unpacker.take() } else { 0 });
+        let [ir, dr, dw, bc, bcm, bi, bim, i1mr, ilmr, d1mr, dlmr, d1mw, dlmw] = all;
+        let misses = Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw };
+        Counts { ir, dr, dw, bc, bcm, bi, bim, misses }
+    }
+
     fn with(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
         let mut misses = self.misses;
         misses.combine(&other.misses, &f);
@@ -177,7 +197,10 @@ impl PackedCounts {
 }
 
 /// A list with its length in front; `one` reads an element, and sees the one before.
-fn list<T>(unpacker: &mut Unpacker<'_>, one: impl Fn(&mut Unpacker<'_>, Option<&T>) -> T) -> Vec<T> {
+pub(super) fn list<T>(
+    unpacker: &mut Unpacker<'_>,
+    one: impl Fn(&mut Unpacker<'_>, Option<&T>) -> T,
+) -> Vec<T> {
     let mut all = Vec::new();
     for _ in 0..unpacker.take() {
         let next = one(unpacker, all.last());

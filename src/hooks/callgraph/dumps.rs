@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hooks::callgraph::costs::{ArcId, CallCosts};
+use crate::hooks::callgraph::costs::{ArcId, CallCosts, CostedCall};
 use crate::hooks::plan::MappingId;
 
 /// Code of the function that asks for a part: its mapping and address.
@@ -62,6 +62,11 @@ impl Dumps {
         costs.drop_zeros();
         self.lines += costs.lines.len() + costs.calls.len();
         self.made.push(Arc::new(Dump { trigger, costs }));
+    }
+
+    /// Bytes that they take, roughly.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.lines * size_of::<CostedCall>()) as u64
     }
 
     /// Adds the dumps of another account.
