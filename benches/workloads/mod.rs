@@ -25,8 +25,8 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "sqlite3",
         setup: "printf '%s\\n' 'CREATE TABLE t(a INTEGER, b TEXT, c REAL);' \
-                'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<100000) \
-                 INSERT INTO t SELECT i, printf(\"name-%05d\", (i*7919)%100000), i*0.5 FROM n;' \
+                'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<40000) \
+                 INSERT INTO t SELECT i, printf(\"name-%05d\", (i*7919)%40000), i*0.5 FROM n;' \
                 'CREATE INDEX ib ON t(b);' \
                 'SELECT count(*), sum(c), max(b) FROM t WHERE b LIKE \"name-1%\";' \
                 'SELECT a%97, count(*), avg(c) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 5;' \
@@ -35,7 +35,7 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "jq",
-        setup: "awk 'BEGIN{printf \"[\"; for(i=1;i<=60000;i++) printf \"%s{\\\"id\\\":%d,\\\"v\\\":[%d,%d],\\\"s\\\":\\\"k%d\\\"}\", \
+        setup: "awk 'BEGIN{printf \"[\"; for(i=1;i<=12000;i++) printf \"%s{\\\"id\\\":%d,\\\"v\\\":[%d,%d],\\\"s\\\":\\\"k%d\\\"}\", \
                 (i>1?\",\":\"\"), i, i%7, i%11, i%50; print \"]\"}' > i.json",
         command: &[
             "/usr/bin/jq",
@@ -46,7 +46,7 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "cc1",
-        setup: "awk 'BEGIN{for(i=0;i<450;i++){printf \"int f%d(int a,int*b,double c){int s=a;for(int i=0;i<a;i++)\
+        setup: "awk 'BEGIN{for(i=0;i<20;i++){printf \"int f%d(int a,int*b,double c){int s=a;for(int i=0;i<a;i++)\
                 {s+=b[i]*%d;if(s>%d)s^=b[i&7];switch(s&3){case 0:s+=3;break;case 1:s-=(int)c;break;default:s*=2;}}\
                 return s;}\\n\",i,i%17+1,i*3}}' > big.c; ln -s \"$(gcc -print-prog-name=cc1)\" cc1",
         command: &["./cc1", "-quiet", "-O2", "big.c", "-o", "big.s"],
@@ -78,16 +78,16 @@ const WORKLOADS: &[Workload] = &[
         command: &["/usr/bin/perl", "p.pl", "lines"],
     },
     Workload { name: "python3", setup: ":", command: &["/usr/bin/python3", "-SEsc", "pass"] },
-    // 126 processes: each of the small programs 21 times.
+    // 102 processes: each of the small programs 17 times.
     Workload {
         name: "script",
-        setup: "echo 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do \
+        setup: "echo 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do \
                 seq $i 300 | sed s/1/x/ | grep x | cut -c1-3 | sort -r | head -n 3; done' > script",
         command: &["/bin/sh", "script"],
     },
     Workload {
         name: "make",
-        setup: "for i in 1 2 3 4 5 6 7 8 9 10; do printf '#include <stdio.h>\\nint f%d(FILE *f, int n) { int s = %d; \
+        setup: "for i in 1 2; do printf '#include <stdio.h>\\nint f%d(FILE *f, int n) { int s = %d; \
                 for (int i = 0; i < n; i++) s += i * fputc(i %% (n + 1), f); return s; }\\n' $i $i > f$i.c; done; \
                 echo 'int main(void) { return 0; }' > main.c; \
                 printf 'prog: $(patsubst %%.c,%%.o,$(wildcard *.c))\\n\\tgcc -o $@ $^\\n%%.o: %%.c\\n\\tgcc -O2 -c $<\\n' \
