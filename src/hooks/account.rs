@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hooks::callgraph::costs::{CallCosts, PackedCosts};
+use crate::hooks::callgraph::costs::CallCosts;
 use crate::hooks::callgraph::dumps::{Collection, Dumps};
 use crate::hooks::callgraph::tracker::CallTracker;
 use crate::hooks::callgraph::walker::CallRules;
@@ -11,12 +11,13 @@ use crate::hooks::counts::{Counted, Misses, PackedCounts, Repeated};
 use crate::hooks::deferred::{Deferred, Reading};
 use crate::hooks::executions::{Count, Tally};
 use crate::hooks::lookout::Miss;
-use crate::hooks::numbering::{Numbering, PackedPlans};
+use crate::hooks::numbering::Numbering;
 use crate::hooks::part::{HeldPart, Part, Told, number};
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::PlanIndex;
 use crate::hooks::predictors::Predictors;
 use crate::hooks::record::PlanId;
+use crate::sim::PackedList;
 
 /// Counts without a simulator: those of a process that has ended, or of a parent at the moment of
 /// the fork.
@@ -25,12 +26,12 @@ pub(super) struct Book {
     /// The process that they are of.
     pub(super) process: AccountId,
     /// Ids of the plans by number; `None` for all.
-    plans: Option<PackedPlans>,
+    plans: Option<PackedList<PlanId>>,
     counted: PackedCounts,
     /// A plan may have several numbers.
     contexts: bool,
     /// The call graph, if calls are followed.
-    calls: Option<Arc<PackedCosts>>,
+    calls: Option<Arc<CallCosts>>,
     /// Parts of the call graph that came before.
     dumps: Dumps,
     /// Counts from before these.
@@ -70,7 +71,7 @@ impl Book {
 
     /// Adds the call graph to `all`, if there is one.
     pub(super) fn add_calls(&self, all: &mut CallCosts) {
-        self.calls.iter().for_each(|calls| all.append(&calls.unpack()));
+        self.calls.iter().for_each(|calls| all.append(calls));
         self.inherited.iter().for_each(|inherited| inherited.add_calls(all));
     }
 
@@ -82,7 +83,7 @@ impl Book {
 
     /// Bytes that it takes, without what it has inherited.
     pub(super) fn bytes(&self) -> u64 {
-        let plans = self.plans.as_ref().map_or(0, PackedPlans::bytes);
+        let plans = self.plans.as_ref().map_or(0, PackedList::bytes);
         let calls = self.calls.as_ref().map_or(0, |calls| calls.bytes());
         plans + self.counted.bytes() + calls + self.dumps.bytes()
     }
@@ -184,8 +185,14 @@ impl Account {
 
     /// The counts so far.
     pub(super) fn book(&self, plans: &[Arc<Plan>]) -> Book {
-        let calls = self.calls.as_ref().map(|calls| Arc::new(calls.costs(&self.part, plans).pack()));
+        let calls = self.calls.as_ref().map(|calls| Arc::new(calls.costs(&self.part, plans)));
         Book { calls, ..self.book_without_calls() }
+    }
+
+    /// The counts, as the account has ended.
+    pub(super) fn close(mut self, plans: &[Arc<Plan>]) -> Book {
+        self.unwind();
+        self.book(plans)
     }
 
     fn book_without_calls(&self) -> Book {
@@ -228,9 +235,14 @@ impl Account {
     /// Switches counting. The calls that have not returned are forgotten while nothing counts.
     pub(super) fn set_counting(&mut self, counting: bool) {
         self.counting = counting;
-        if let Some(calls) = self.calls.as_mut().filter(|_| !counting) {
-            calls.unwind();
+        if !counting {
+            self.unwind();
         }
+    }
+
+    /// Forgets the calls that have not returned.
+    pub(super) fn unwind(&mut self) {
+        self.calls.iter_mut().for_each(|calls| calls.unwind());
     }
 
     /// Sets the counts to zero. The simulator keeps its contents.

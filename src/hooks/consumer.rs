@@ -384,7 +384,7 @@ impl Consumer {
                 if self.calls.is_some() {
                     self.wake(account);
                 }
-                let ended = self.accounts.remove(&account).map(|account| account.book(&self.plans));
+                let ended = self.accounts.remove(&account).map(|account| account.close(&self.plans));
                 let asleep = self.asleep.remove(&account).map(|saved| saved.book.clone());
                 if let Some(book) = ended.or(asleep) {
                     self.closed.insert(account, Arc::new(book));
@@ -548,6 +548,12 @@ impl Consumer {
             awake.accounts.get(&account)?.add_calls(&self.plans, &mut all);
         }
         Some(all)
+    }
+
+    /// Ends the calls that have not returned, as nothing runs any more: to put the call graphs
+    /// together takes less memory then.
+    pub(crate) fn unwind(&mut self) {
+        self.accounts.values_mut().for_each(Account::unwind);
     }
 
     /// The parts of the call graph of an account that have been dumped.

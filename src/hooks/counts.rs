@@ -1,6 +1,6 @@
 //! Counts per instruction.
 
-use crate::sim::{Packer, Unpacker};
+use crate::sim::{Pack, PackedList, Packer, Unpacker};
 
 /// Cache misses of an instruction in a block. References follow from the executions of the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,16 +90,24 @@ pub(crate) struct Counts {
 impl Counts {
     /// Adds the counts of another instruction.
     pub(crate) fn add(&mut self, other: &Counts) {
-        *self = self.with(other, u64::wrapping_add);
+        let Counts { ir, dr, dw, bc, bcm, bi, bim, misses } = self;
+        let sums = [ir, dr, dw, bc, bcm, bi, bim];
+        let more = [other.ir, other.dr, other.dw, other.bc, other.bcm, other.bi, other.bim];
+        sums.into_iter().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
+        misses.append(&other.misses);
     }
 
-    /// The counts since they were `before`.
-    pub(crate) fn since(&self, before: &Counts) -> Counts {
-        self.with(before, u64::wrapping_sub)
+    /// Adds the misses of another one, which has executed the same.
+    pub(crate) fn complete(&mut self, other: &Counts) {
+        let own = *self;
+        self.add(other);
+        (self.ir, self.dr, self.dw, self.bc, self.bi) = (own.ir, own.dr, own.dw, own.bc, own.bi);
     }
+}
 
-    /// Adds them to numbers in few bytes: the places of those that are not zero, and their values.
-    pub(super) fn pack(&self, packer: &mut Packer) {
+/// The places of those that are not zero, and their values.
+impl Pack for Counts {
+    fn pack(&self, _: &Counts, packer: &mut Packer) {
         let Counts { ir, dr, dw, bc, bcm, bi, bim, misses } = *self;
         let Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } = misses;
         let all = [ir, dr, dw, bc, bcm, bi, bim, i1mr, ilmr, d1mr, dlmr, d1mw, dlmw];
@@ -108,29 +116,13 @@ impl Counts {
         all.into_iter().filter(|&count| count != 0).for_each(|count| packer.put(count));
     }
 
-    /// Takes them from numbers.
-    pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Counts {
+    fn unpack(_: &Counts, unpacker: &mut Unpacker<'_>) -> Counts {
         let places = unpacker.take();
         let all: [u64; 13] =
             std::array::from_fn(|place| if places >> place & 1 != 0 { unpacker.take() } else { 0 });
         let [ir, dr, dw, bc, bcm, bi, bim, i1mr, ilmr, d1mr, dlmr, d1mw, dlmw] = all;
         let misses = Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw };
         Counts { ir, dr, dw, bc, bcm, bi, bim, misses }
-    }
-
-    fn with(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
-        let mut misses = self.misses;
-        misses.combine(&other.misses, &f);
-        Counts {
-            ir: f(self.ir, other.ir),
-            dr: f(self.dr, other.dr),
-            dw: f(self.dw, other.dw),
-            bc: f(self.bc, other.bc),
-            bcm: f(self.bcm, other.bcm),
-            bi: f(self.bi, other.bi),
-            bim: f(self.bim, other.bim),
-            misses,
-        }
     }
 }
 
@@ -159,87 +151,106 @@ pub(super) struct Counted {
     pub(super) repeated: Vec<(u32, Repeated)>,
 }
 
+impl Counted {
+    /// Takes away what was counted `before`, which is no more.
+    pub(super) fn subtract(&mut self, before: &Counted) {
+        for (now, before) in [(&mut self.executed, &before.executed), (&mut self.ended, &before.ended)] {
+            now.iter_mut().zip(before).for_each(|(now, before)| *now = now.wrapping_sub(*before));
+        }
+        subtract(&mut self.misses, &before.misses, |now, before| now.combine(before, u64::wrapping_sub));
+        subtract(&mut self.mispredicted, &before.mispredicted, |now, before| {
+            *now = now.wrapping_sub(*before)
+        });
+        subtract(&mut self.repeated, &before.repeated, |now, before| {
+            now.iterations = now.iterations.wrapping_sub(before.iterations);
+            now.branches = now.branches.wrapping_sub(before.branches);
+        });
+    }
+
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> u64 {
+        let Counted { executed, ended, misses, mispredicted, repeated } = self;
+        let plans = size_of_val(&**executed) + size_of_val(&**ended) + size_of_val(&**repeated);
+        (plans + size_of_val(&**misses) + size_of_val(&**mispredicted)) as u64
+    }
+
+    /// The same in few bytes.
+    pub(super) fn pack(&self) -> PackedCounts {
+        PackedCounts {
+            executed: self.executed.iter().copied().collect(),
+            ended: self.ended.iter().copied().collect(),
+            misses: self.misses.iter().copied().collect(),
+            mispredicted: self.mispredicted.iter().copied().collect(),
+            repeated: self.repeated.iter().copied().collect(),
+        }
+    }
+}
+
+/// Takes values from those with the same index; both are in rising order.
+fn subtract<T>(now: &mut [(u32, T)], before: &[(u32, T)], minus: impl Fn(&mut T, &T)) {
+    let mut before = before.iter().peekable();
+    for (index, value) in now {
+        while before.next_if(|(other, _)| other < index).is_some() {}
+        if let Some((_, before)) = before.next_if(|(other, _)| other == index) {
+            minus(value, before);
+        }
+    }
+}
+
 /// Counts in few bytes, for an account that nothing is added to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PackedCounts(Box<[u8]>);
+pub(super) struct PackedCounts {
+    executed: PackedList<u64>,
+    ended: PackedList<u64>,
+    misses: PackedList<(u32, Misses)>,
+    mispredicted: PackedList<(u32, u64)>,
+    repeated: PackedList<(u32, Repeated)>,
+}
 
 impl PackedCounts {
     /// Bytes that they take.
     pub(super) fn bytes(&self) -> u64 {
-        self.0.len() as u64
+        let PackedCounts { executed, ended, misses, mispredicted, repeated } = self;
+        executed.bytes() + ended.bytes() + misses.bytes() + mispredicted.bytes() + repeated.bytes()
     }
 
     /// Number of plans that have been counted.
     pub(super) fn plans(&self) -> usize {
-        Unpacker(&self.0).take() as usize
+        self.executed.len()
     }
 
     /// The counts.
     pub(super) fn unpack(&self) -> Counted {
-        let unpacker = &mut Unpacker(&self.0);
-        let executed = list(unpacker, |unpacker, _| unpacker.take());
-        let ended = list(unpacker, |unpacker, _| unpacker.take());
-        let misses = list(unpacker, |unpacker, before: Option<&(u32, Misses)>| {
-            let insn = unpacker.take_near(before.map_or(0, |(insn, _)| u64::from(*insn)));
-            let [i1mr, ilmr, d1mr, dlmr, d1mw, dlmw] = [(); 6].map(|()| unpacker.take());
-            (insn as u32, Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw })
-        });
-        let mispredicted = list(unpacker, |unpacker, before: Option<&(u32, u64)>| {
-            let insn = unpacker.take_near(before.map_or(0, |(insn, _)| u64::from(*insn)));
-            (insn as u32, unpacker.take())
-        });
-        let repeated = list(unpacker, |unpacker, before: Option<&(u32, Repeated)>| {
-            let plan = unpacker.take_near(before.map_or(0, |(plan, _)| u64::from(*plan)));
-            (plan as u32, Repeated { iterations: unpacker.take(), branches: unpacker.take() })
-        });
-        Counted { executed, ended, misses, mispredicted, repeated }
+        Counted {
+            executed: self.executed.iter().collect(),
+            ended: self.ended.iter().collect(),
+            misses: self.misses.iter().collect(),
+            mispredicted: self.mispredicted.iter().collect(),
+            repeated: self.repeated.iter().collect(),
+        }
     }
 }
 
-/// A list with its length in front; `one` reads an element, and sees the one before.
-pub(super) fn list<T>(
-    unpacker: &mut Unpacker<'_>,
-    one: impl Fn(&mut Unpacker<'_>, Option<&T>) -> T,
-) -> Vec<T> {
-    let mut all = Vec::new();
-    for _ in 0..unpacker.take() {
-        let next = one(unpacker, all.last());
-        all.push(next);
+impl Pack for Misses {
+    fn pack(&self, _: &Misses, packer: &mut Packer) {
+        let Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw } = *self;
+        [i1mr, ilmr, d1mr, dlmr, d1mw, dlmw].into_iter().for_each(|count| packer.put(count));
     }
-    all
+
+    fn unpack(_: &Misses, unpacker: &mut Unpacker<'_>) -> Misses {
+        let [i1mr, ilmr, d1mr, dlmr, d1mw, dlmw] = [(); 6].map(|()| unpacker.take());
+        Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw }
+    }
 }
 
-impl Counted {
-    /// The same in few bytes.
-    pub(super) fn pack(&self) -> PackedCounts {
-        let mut packer = Packer::default();
-        for counts in [&self.executed, &self.ended] {
-            packer.put(counts.len() as u64);
-            counts.iter().for_each(|&count| packer.put(count));
-        }
-        let mut before = 0;
-        packer.put(self.misses.len() as u64);
-        for (insn, Misses { i1mr, ilmr, d1mr, dlmr, d1mw, dlmw }) in &self.misses {
-            packer.put_near(u64::from(*insn), before);
-            before = u64::from(*insn);
-            [i1mr, ilmr, d1mr, dlmr, d1mw, dlmw].into_iter().for_each(|&count| packer.put(count));
-        }
-        before = 0;
-        packer.put(self.mispredicted.len() as u64);
-        for &(insn, count) in &self.mispredicted {
-            packer.put_near(u64::from(insn), before);
-            before = u64::from(insn);
-            packer.put(count);
-        }
-        before = 0;
-        packer.put(self.repeated.len() as u64);
-        for &(plan, Repeated { iterations, branches }) in &self.repeated {
-            packer.put_near(u64::from(plan), before);
-            before = u64::from(plan);
-            packer.put(iterations);
-            packer.put(branches);
-        }
-        PackedCounts(packer.finish())
+impl Pack for Repeated {
+    fn pack(&self, _: &Repeated, packer: &mut Packer) {
+        packer.put(self.iterations);
+        packer.put(self.branches);
+    }
+
+    fn unpack(_: &Repeated, unpacker: &mut Unpacker<'_>) -> Repeated {
+        Repeated { iterations: unpacker.take(), branches: unpacker.take() }
     }
 }
 
@@ -261,5 +272,28 @@ mod tests {
         assert_eq!((packed.unpack(), packed.plans()), (counted, 5));
         assert_eq!(Counted::default().pack().unpack(), Counted::default());
         assert_eq!(PackedCounts::default().unpack(), Counted::default());
+    }
+
+    #[test]
+    fn what_was_counted_before_is_taken_away() {
+        let repeated = |iterations, branches| Repeated { iterations, branches };
+        let counted = |by: u64| Counted {
+            executed: vec![9 * by, 0, by],
+            ended: vec![by, 2],
+            misses: vec![(1, Misses { i1mr: by, ..Misses::default() })],
+            mispredicted: vec![(4, by)],
+            repeated: vec![(1, repeated(0, 0)), (2, repeated(by, 7))],
+        };
+        let mut now = counted(5);
+        now.executed.push(6);
+        now.misses.insert(0, (0, Misses { d1mw: 8, ..Misses::default() }));
+        now.mispredicted.push((6, 1));
+        now.subtract(&counted(3));
+        let mut expected = counted(2);
+        (expected.ended[1], expected.repeated[1].1.branches) = (0, 0);
+        expected.executed.push(6);
+        expected.misses.insert(0, (0, Misses { d1mw: 8, ..Misses::default() }));
+        expected.mispredicted.push((6, 1));
+        assert_eq!(now, expected);
     }
 }

@@ -2,7 +2,7 @@
 //! so it numbers them in the order in which it runs them first.
 
 use crate::hooks::record::PlanId;
-use crate::sim::{Packer, Unpacker};
+use crate::sim::{Pack, PackedList, Packer, Unpacker};
 
 /// Number of the plan of a record, for the loops over records. A number that no vector has ends
 /// them.
@@ -128,36 +128,18 @@ impl Numbering {
     }
 
     /// The same in few bytes; `None` for all.
-    pub(super) fn packed(&self) -> Option<PackedPlans> {
-        let (mut packer, mut before) = (Packer::default(), 0);
-        for plan in self.plans()? {
-            packer.put_near(u64::from(plan.0), before);
-            before = u64::from(plan.0);
-        }
-        Some(PackedPlans { count: self.plans()?.len(), ids: packer.finish() })
+    pub(super) fn packed(&self) -> Option<PackedList<PlanId>> {
+        Some(self.plans()?.iter().copied().collect())
     }
 }
 
-/// Ids of plans in few bytes.
-#[derive(Clone, Debug)]
-pub(super) struct PackedPlans {
-    count: usize,
-    ids: Box<[u8]>,
-}
-
-impl PackedPlans {
-    /// Bytes that they take.
-    pub(super) fn bytes(&self) -> u64 {
-        self.ids.len() as u64
+impl Pack for PlanId {
+    fn pack(&self, before: &PlanId, packer: &mut Packer) {
+        packer.put_near(self.0.into(), before.0.into());
     }
 
-    /// The ids by number.
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = PlanId> {
-        let (mut unpacker, mut before) = (Unpacker(&self.ids), 0);
-        (0..self.count).map(move |_| {
-            before = unpacker.take_near(before);
-            PlanId(before as u32)
-        })
+    fn unpack(before: &PlanId, unpacker: &mut Unpacker<'_>) -> PlanId {
+        PlanId(unpacker.take_near(before.0.into()) as u32)
     }
 }
 

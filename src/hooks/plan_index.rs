@@ -5,7 +5,31 @@ use std::ops::Range;
 
 use crate::hooks::counts::{Counted, Counts, Repeated};
 use crate::hooks::plan::{End, MappingId, Plan, PlannedEvent, PlannedInsn};
+use crate::sim::{Pack, Packer, Unpacker};
 use crate::x86::cost::{EventKind, Repeat};
+
+/// An instruction and its counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CountedInsn {
+    /// Mapping and address.
+    pub(crate) at: (MappingId, u64),
+    /// Its counts.
+    pub(crate) counts: Counts,
+}
+
+impl Pack for CountedInsn {
+    fn pack(&self, before: &CountedInsn, packer: &mut Packer) {
+        packer.put_near(self.at.0.into(), before.at.0.into());
+        packer.put_near(self.at.1, before.at.1);
+        self.counts.pack(&before.counts, packer);
+    }
+
+    fn unpack(before: &CountedInsn, unpacker: &mut Unpacker<'_>) -> CountedInsn {
+        let mapping = unpacker.take_near(before.at.0.into()) as MappingId;
+        let at = (mapping, unpacker.take_near(before.at.1));
+        CountedInsn { at, counts: Counts::unpack(&before.counts, unpacker) }
+    }
+}
 
 /// Data event.
 #[derive(Clone, Copy, Debug)]
@@ -216,61 +240,84 @@ impl PlanIndex {
         counts
     }
 
-    /// Adds the counts that follow from the executions of blocks: all but misses.
-    pub(super) fn add_references(&self, counted: &Counted, counts: &mut [Counts]) {
-        let mut rest = counted.repeated.iter().peekable();
-        for ((entry, &executed), number) in self.entries.iter().zip(&counted.executed).zip(0..) {
-            let repeated = rest.next_if(|(plan, _)| *plan == number).map(|(_, repeated)| *repeated);
-            let first = entry.first_insn as usize;
-            let end = first + usize::from(entry.instructions);
-            for count in &mut counts[first..end] {
-                count.ir += executed;
+    /// Calls `f` with each plan and the counts of its instructions. Of those that it shares with
+    /// another plan, the first one has the misses.
+    pub(super) fn each(&self, counted: &Counted, f: &mut dyn FnMut(&Entry, &[Counts])) {
+        let by_plan = |counts: &'_ [u64], number: usize| counts.get(number).copied().unwrap_or_default();
+        let mut repeated = counted.repeated.iter().peekable();
+        let mut misses = counted.misses.iter().peekable();
+        let mut mispredicted = counted.mispredicted.iter().peekable();
+        let mut counts = Vec::new();
+        for (number, entry) in self.entries.iter().enumerate() {
+            let Range { start, end } = entry.insns();
+            counts.clear();
+            counts.resize(end - start, Counts::default());
+            let repeated = repeated.next_if(|(plan, _)| *plan as usize == number);
+            let repeated = repeated.map(|(_, repeated)| *repeated);
+            self.add_references(entry, by_plan(&counted.executed, number), repeated, &mut counts);
+            while let Some((insn, misses)) = misses.next_if(|(insn, _)| (*insn as usize) < end) {
+                let count = counts.get_mut((*insn as usize).wrapping_sub(start));
+                count.into_iter().for_each(|count| count.misses = *misses);
             }
-            for event in self.events(entry) {
-                let i = event.insn as usize;
-                let times = match repeated {
-                    Some(repeated) if i + 1 == end => repeated.iterations,
-                    _ => executed,
-                };
-                if event.write {
-                    counts[i].dw += times;
-                } else {
-                    counts[i].dr += times;
-                }
+            while let Some((insn, more)) = mispredicted.next_if(|(insn, _)| (*insn as usize) < end) {
+                let count = counts.get_mut((*insn as usize).wrapping_sub(start));
+                count.into_iter().for_each(|count| count.bcm = count.bcm.wrapping_add(*more));
             }
-            for &branch in &entry.inside {
-                counts[first + usize::from(branch)].bc += executed;
+            if let Some(last) = counts.last_mut() {
+                let sum = if entry.ends == Ends::Indirect { &mut last.bim } else { &mut last.bcm };
+                *sum = sum.wrapping_add(by_plan(&counted.ended, number));
             }
-            if entry.instructions > 0 {
-                let last = &mut counts[end - 1];
-                last.bc += repeated.map_or(0, |repeated| repeated.branches);
-                match entry.ends {
-                    Ends::Conditional | Ends::ToNext => last.bc += executed,
-                    Ends::Indirect => last.bi += executed,
-                    Ends::None | Ends::Compared => {}
-                }
-            }
+            f(entry, &counts);
         }
     }
 
-    /// Adds misses and mispredictions.
-    pub(super) fn add_misses(&self, counted: &Counted, counts: &mut [Counts]) {
-        for &(insn, misses) in &counted.misses {
-            if let Some(count) = counts.get_mut(insn as usize) {
-                count.misses = misses;
-            }
+    /// Adds the counts of a plan's instructions that follow from its executions: all but misses.
+    fn add_references(
+        &self,
+        entry: &Entry,
+        executed: u64,
+        repeated: Option<Repeated>,
+        counts: &mut [Counts],
+    ) {
+        let add = |sum: &mut u64, more: u64| *sum = sum.wrapping_add(more);
+        let end = counts.len();
+        counts.iter_mut().for_each(|count| add(&mut count.ir, executed));
+        for event in self.events(entry) {
+            let i = event.insn as usize - entry.first_insn as usize;
+            let times = match repeated {
+                Some(repeated) if i + 1 == end => repeated.iterations,
+                _ => executed,
+            };
+            add(if event.write { &mut counts[i].dw } else { &mut counts[i].dr }, times);
         }
-        for &(insn, mispredicted) in &counted.mispredicted {
-            if let Some(count) = counts.get_mut(insn as usize) {
-                count.bcm += mispredicted;
-            }
+        for &branch in &entry.inside {
+            add(&mut counts[usize::from(branch)].bc, executed);
         }
-        for (entry, mispredicted) in self.entries.iter().zip(&counted.ended) {
-            let Some(count) = counts.get_mut(entry.last_insn() as usize) else { continue };
+        if let Some(last) = counts.last_mut() {
+            add(&mut last.bc, repeated.map_or(0, |repeated| repeated.branches));
             match entry.ends {
-                Ends::Indirect => count.bim += mispredicted,
-                _ => count.bcm += mispredicted,
+                Ends::Conditional | Ends::ToNext => add(&mut last.bc, executed),
+                Ends::Indirect => add(&mut last.bi, executed),
+                Ends::None | Ends::Compared => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hooks::counts::Misses;
+    use crate::sim::PackedList;
+
+    #[test]
+    fn packed_instructions_come_back() {
+        let misses = Misses { i1mr: 1, ilmr: 0, d1mr: u64::MAX, dlmr: 2, d1mw: 0, dlmw: 7 };
+        let all = Counts { ir: 1 << 40, dr: 1, dw: 2, bc: 3, bcm: 4, bi: 5, bim: 6, misses };
+        let insn = |at, counts| CountedInsn { at, counts };
+        let insns = [insn((7, 1 << 63), all), insn((0, 0), Counts::default()), insn((7, 5), all)];
+        assert_eq!(PackedList::from_iter(insns).iter().collect::<Vec<_>>(), insns);
+        let short = |pc| insn((0, pc), Counts { ir: 7, ..Counts::default() });
+        assert_eq!(PackedList::from_iter((0..1000).map(short)).bytes(), 4 * 1000, "a byte a number");
     }
 }

@@ -16,7 +16,7 @@ pub(super) const MAX_RECORD: usize = 4096;
 pub(crate) const MAX_BLOCK: u64 = 512;
 
 /// Index of a plan in its table; names the plan in a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PlanId(pub u32);
 
 /// The block that runs.

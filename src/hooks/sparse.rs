@@ -31,13 +31,22 @@ impl<T: Clone + Default + PartialEq> Sparse<T> {
     /// The value at an index, to be changed, if there is room for it.
     #[inline]
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        (index < self.places.len()).then(|| self.at(index))
+    }
+
+    /// The value at an index, to be changed; room is made for it.
+    #[inline(always)]
+    pub(super) fn at(&mut self, index: usize) -> &mut T {
         let Sparse { places, values } = self;
-        let place = places.get_mut(index)?;
+        if index >= places.len() {
+            places.resize(index + 1, 0);
+        }
+        let place = &mut places[index];
         if *place == 0 {
             *place = values.len() as u32;
             values.push(T::default());
         }
-        values.get_mut(*place as usize)
+        &mut values[*place as usize]
     }
 
     /// The values that are not the default, with their indices in rising order.
@@ -90,5 +99,8 @@ mod tests {
         sparse.grow(4);
         *sparse.get_mut(9).expect("room as before") += 1;
         assert_eq!(sparse.iter().collect::<Vec<_>>(), [(1, &8), (9, &1)]);
+        *sparse.at(12) += 3;
+        *sparse.at(9) += 1;
+        assert_eq!(sparse.iter().collect::<Vec<_>>(), [(1, &8), (9, &2), (12, &3)]);
     }
 }

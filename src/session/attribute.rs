@@ -57,8 +57,8 @@ pub(super) fn fold_run(
     subject.outside.iter().for_each(|name| profile.push_desc(format!("Outside: {name} (--allow-net)")));
     let mut insns = subject.code.map(|code| (ByInstruction::new(events), code));
     let mut by_line = LineCosts::default();
-    for (pc, mapping, counts) in give_up.over(tally.iter()) {
-        let costs = costs(counts);
+    for insn in give_up.over(tally.iter()) {
+        let ((mapping, pc), costs) = (insn.at, costs(&insn.counts));
         let line = index.number(modules, mapping, pc);
         by_line.add(line, &costs);
         if let Some((insns, _)) = &mut insns {

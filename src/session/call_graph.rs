@@ -15,7 +15,7 @@ use crate::session::modules::Modules;
 
 /// The addresses that are to be located.
 pub(super) fn addresses(calls: &CallCosts) -> impl Iterator<Item = (MappingId, u64)> {
-    let lines = calls.lines.iter().map(|&(_, mapping, pc, _)| (mapping, pc));
+    let lines = calls.lines.iter().map(|(_, insn)| insn.at);
     let ends = calls.calls.iter().flat_map(|call| [call.site, call.target]);
     let contexts = calls.contexts.iter();
     let jumps = calls.jumps.iter().flat_map(|jump| [jump.site, jump.target]);
@@ -30,17 +30,17 @@ pub(super) fn fold(
     (cmd, desc, events): (&[u8], &[String], EventSet),
 ) -> CallGraph {
     let mut graph = CallGraph::new(cmd, desc, events);
-    let mut folder = Folder { graph: &mut graph, modules, positions, known: FxHashMap::default() };
+    let mut folder = Folder { graph: &mut graph, modules, positions, recent: vec![None; RECENT] };
     let functions: Vec<FunctionId> = calls.contexts.iter().map(|of| folder.function(of)).collect();
     let function = |context: u32| functions.get(context as usize).copied();
-    for &(context, mapping, pc, ref counts) in &calls.lines {
-        let costs = costs(counts);
+    for (context, insn) in calls.lines.iter() {
+        let costs = costs(&insn.counts);
         if let Some(function) = function(context).filter(|_| costs != Costs::ZERO) {
-            let place = folder.place(function, (mapping, pc));
+            let place = folder.place(function, insn.at);
             folder.graph.spend(function, place, &costs);
         }
     }
-    for call in &calls.calls {
+    for call in calls.calls.iter() {
         let (Some(caller), Some(callee)) = (function(call.caller), function(call.callee)) else { continue };
         let costs = costs(&call.cost);
         // As Callgrind, which lists a call with its cost.
@@ -54,9 +54,9 @@ pub(super) fn fold(
     let conditional = calls.jumps.iter().filter(|jump| jump.conditional);
     let mut executed: FxHashMap<(u32, (MappingId, u64)), u64> =
         conditional.map(|jump| ((jump.from, jump.site), 0)).collect();
-    for &(context, mapping, pc, ref counts) in &calls.lines {
-        if let Some(executed) = executed.get_mut(&(context, (mapping, pc))) {
-            *executed += counts.ir;
+    for (context, insn) in calls.lines.iter() {
+        if let Some(executed) = executed.get_mut(&(context, insn.at)) {
+            *executed += insn.counts.ir;
         }
     }
     for jump in &calls.jumps {
@@ -118,12 +118,19 @@ pub(super) fn notices(disorder: Disorder) -> impl Iterator<Item = String> {
     cut.into_iter().chain(stray).chain(folded)
 }
 
+/// Number of addresses whose places are remembered, a power of two: blocks that overlap and calls
+/// from one instruction come close to each other.
+const RECENT: usize = 1 << 12;
+
+/// File (`None` if it is not known), address and line.
+type Located = (Option<NameId>, u64, u32);
+
 struct Folder<'a> {
     graph: &'a mut CallGraph,
     modules: &'a mut Modules,
     positions: Positions,
-    /// File (`None` if it is not known), address and line.
-    known: FxHashMap<(MappingId, u64), (Option<NameId>, u64, u32)>,
+    /// Places that were looked up, by the last bits of their addresses.
+    recent: Vec<Option<((MappingId, u64), Located)>>,
 }
 
 impl Folder<'_> {
@@ -175,18 +182,13 @@ impl Folder<'_> {
 
     /// The place of an instruction. Without debug information it is in the file of its function.
     fn place(&mut self, function: FunctionId, at: (MappingId, u64)) -> CodePosition {
-        let (file, address, line) = match self.known.get(&at) {
-            Some(known) => *known,
-            None => {
-                let (mapping, pc) = at;
-                // As for functions, only what is in `.text` is in a file.
-                let is_known = self.modules.is_in_text(mapping, pc);
-                let found = self.modules.locate(mapping, pc).filter(|at| is_known && &*at.file != UNKNOWN);
-                let address = self.modules.vaddr(mapping, pc).filter(|_| is_known).unwrap_or(pc);
-                let file = found.as_ref().map(|at| self.graph.name(&at.file));
-                let known = (file, address, found.map_or(0, |at| at.line));
-                self.known.insert(at, known);
-                known
+        let bits = at.1 as usize % RECENT;
+        let (file, address, line) = match self.recent[bits] {
+            Some((recent, located)) if recent == at => located,
+            _ => {
+                let located = self.locate(at);
+                self.recent[bits] = Some((at, located));
+                located
             }
         };
         let own = self.graph.get(function).map(|function| function.file);
@@ -196,5 +198,14 @@ impl Folder<'_> {
             address: if self.positions.instructions { address } else { 0 },
             line: if self.positions.lines { line } else { 0 },
         }
+    }
+
+    fn locate(&mut self, (mapping, pc): (MappingId, u64)) -> Located {
+        // As for functions, only what is in `.text` is in a file.
+        let is_known = self.modules.is_in_text(mapping, pc);
+        let found = self.modules.locate(mapping, pc).filter(|at| is_known && &*at.file != UNKNOWN);
+        let address = self.modules.vaddr(mapping, pc).filter(|_| is_known).unwrap_or(pc);
+        let file = found.as_ref().map(|at| self.graph.name(&at.file));
+        (file, address, found.map_or(0, |at| at.line))
     }
 }

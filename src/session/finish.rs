@@ -62,7 +62,8 @@ impl Session {
         guest.end_transcript();
         write_back(&mut guest, machine.memory());
         let code = machine.recorder().take_code();
-        let consumers = machine.finish();
+        let mut consumers = machine.finish();
+        consumers.iter_mut().for_each(Consumer::unwind);
         let ending = guest.ending.take().unwrap_or(Ending::Stop(Stop::Interrupted(SIGKILL)));
         let mut counts = |account| AccountCounts {
             tally: Tally::of(account, consumers.iter()),
@@ -229,7 +230,7 @@ impl AccountCounts {
     }
 
     fn addresses(&self) -> impl Iterator<Item = (MappingId, u64)> {
-        let own = self.tally.iter().map(|(pc, mapping, _)| (mapping, pc));
+        let own = self.tally.iter().map(|insn| insn.at);
         let dumped = self.dumps.made.iter().flat_map(|dump| call_graph::addresses_of_dump(dump));
         own.chain(self.calls.iter().flat_map(call_graph::addresses)).chain(dumped)
     }

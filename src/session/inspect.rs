@@ -152,7 +152,7 @@ impl Session {
     /// The sum of everything counted so far.
     pub fn counts(&mut self, whose: Whose) -> Costs {
         let mut sum = Counts::default();
-        self.tally(whose).iter().for_each(|(.., counts)| sum.add(counts));
+        self.tally(whose).iter().for_each(|insn| sum.add(&insn.counts));
         costs(&sum)
     }
 

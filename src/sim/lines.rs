@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::geometry::Geometry;
-use super::packing::{Packer, Unpacker};
+use super::packing::{PackedList, Packer, Unpacker};
 
 /// A block of a [`LineCache`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +87,8 @@ pub struct LineCache {
 pub struct HeldLines {
     clock: u64,
     age: u64,
-    /// Number of lines.
-    lines: usize,
     /// By line: the block number.
-    blocks: Box<[u8]>,
+    blocks: PackedList<u64>,
     /// Ways with their stamps, and most recent lines.
     order: Box<[u8]>,
 }
@@ -98,16 +96,7 @@ pub struct HeldLines {
 impl HeldLines {
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
-        (self.blocks.len() + self.order.len()) as u64
-    }
-
-    /// The block numbers by line.
-    fn blocks(&self) -> impl Iterator<Item = u64> {
-        let (mut unpacker, mut before) = (Unpacker(&self.blocks), 0);
-        (0..self.lines).map(move |_| {
-            before = unpacker.take_near(before);
-            before
-        })
+        self.blocks.bytes() + self.order.len() as u64
     }
 }
 
@@ -115,12 +104,7 @@ impl LineCache {
     /// Contents of the cache.
     #[must_use]
     pub fn held(&self) -> HeldLines {
-        let (mut blocks, mut order) = (Packer::default(), Packer::default());
-        let mut before = 0;
-        for &block in &self.blocks {
-            blocks.put_near(block, before);
-            before = block;
-        }
+        let mut order = Packer::default();
         for way in &self.ways {
             // A way that holds nothing is 0.
             order.put(u64::from(way.line.wrapping_add(1)));
@@ -130,8 +114,7 @@ impl LineCache {
         HeldLines {
             clock: self.clock,
             age: self.age,
-            lines: self.blocks.len(),
-            blocks: blocks.finish(),
+            blocks: self.blocks.iter().copied().collect(),
             order: order.finish(),
         }
     }
@@ -139,14 +122,15 @@ impl LineCache {
     /// True if the lines have the numbers that they had then; more may have come since.
     #[must_use]
     pub fn numbers_as(&self, held: &HeldLines) -> bool {
-        self.blocks.len() >= held.lines && held.blocks().zip(&self.blocks).all(|(then, now)| then == *now)
+        let then = held.blocks.iter();
+        self.blocks.len() >= then.len() && then.zip(&self.blocks).all(|(then, now)| then == *now)
     }
 
     /// The cache holds what it held before. Lines keep their numbers if they are the same as then;
     /// else all have those from then.
     pub fn hold(&mut self, held: &HeldLines) {
         if !self.numbers_as(held) {
-            self.blocks = held.blocks().collect();
+            self.blocks = held.blocks.iter().collect();
             self.places.resize(self.blocks.len(), Place::NONE);
             // The first two stand for no block.
             self.numbers =

@@ -17,6 +17,6 @@ pub(crate) use cache::{Cache, HeldCache};
 pub(crate) use geometry::Geometry;
 pub(crate) use hierarchy::{Held, Hierarchy};
 pub(crate) use lines::Line;
-pub(crate) use packing::{Packer, Unpacker};
+pub(crate) use packing::{Pack, PackedList, Packer, Unpacker};
 pub(crate) use presets::{PRESETS, preset};
 pub(crate) use timed::{NEVER, TimedCache, Touched};

@@ -1,8 +1,9 @@
 //! Costs of contexts, calls and jumps, as they are taken out of a graph.
 
-use crate::hooks::counts::{Counts, list};
+use crate::hooks::counts::Counts;
 use crate::hooks::plan::MappingId;
-use crate::sim::{Packer, Unpacker};
+use crate::hooks::plan_index::CountedInsn;
+use crate::sim::{Pack, PackedList, Packer, Unpacker};
 
 /// Number of a context: a function, as it was entered.
 pub(crate) type ContextId = u32;
@@ -34,7 +35,7 @@ pub(crate) struct CostedContext {
 }
 
 /// Calls from one instruction to one function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CostedCall {
     /// The context that calls.
     pub(crate) caller: ContextId,
@@ -67,133 +68,79 @@ pub(crate) struct CostedJump {
     pub(crate) count: u64,
 }
 
-/// Own costs of an instruction in a context, by its mapping and address.
-type Line = (ContextId, MappingId, u64, Counts);
+impl CostedCall {
+    fn numbers(&self) -> [u64; 7] {
+        let CostedCall { caller, site, callee, target, calls, .. } = *self;
+        [caller.into(), site.0.into(), site.1, callee.into(), target.0.into(), target.1, calls]
+    }
+}
+
+impl Pack for CostedCall {
+    fn pack(&self, before: &CostedCall, packer: &mut Packer) {
+        packer.put_all_near(self.numbers(), before.numbers());
+        self.cost.pack(&before.cost, packer);
+    }
+
+    fn unpack(before: &CostedCall, unpacker: &mut Unpacker<'_>) -> CostedCall {
+        let [caller, mapping, pc, callee, target_mapping, target_pc, calls] =
+            unpacker.take_all_near(before.numbers());
+        CostedCall {
+            caller: caller as ContextId,
+            site: (mapping as MappingId, pc),
+            callee: callee as ContextId,
+            target: (target_mapping as MappingId, target_pc),
+            calls,
+            cost: Counts::unpack(&before.cost, unpacker),
+        }
+    }
+}
 
 /// The call graph of an account with its costs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallCosts {
     /// The contexts.
     pub(crate) contexts: Vec<CostedContext>,
-    /// Own costs, by context, mapping and address of an instruction; an instruction may come more
-    /// than once.
-    pub(crate) lines: Vec<Line>,
+    /// Own costs of instructions by context; an instruction may come more than once.
+    pub(crate) lines: PackedList<(ContextId, CountedInsn)>,
     /// The calls.
-    pub(crate) calls: Vec<CostedCall>,
+    pub(crate) calls: PackedList<CostedCall>,
     /// The jumps, if they are collected.
     pub(crate) jumps: Vec<CostedJump>,
     /// Events that their costs suffer from.
     pub(crate) disorder: Disorder,
 }
 
-/// The same in few bytes, for an account that nothing is added to.
-#[derive(Clone, Debug)]
-pub(crate) struct PackedCosts {
-    contexts: Box<[CostedContext]>,
-    lines: Box<[u8]>,
-    calls: Box<[u8]>,
-    jumps: Box<[CostedJump]>,
-    disorder: Disorder,
-}
-
-impl PackedCosts {
+impl CallCosts {
     /// Bytes that they take.
     pub(crate) fn bytes(&self) -> u64 {
         let callers: usize = self.contexts.iter().map(|context| size_of_val(&*context.callers)).sum();
         let lists = size_of_val(&*self.contexts) + callers + size_of_val(&*self.jumps);
-        (lists + self.lines.len() + self.calls.len()) as u64
-    }
-
-    /// The costs.
-    pub(crate) fn unpack(&self) -> CallCosts {
-        let line = |unpacker: &mut Unpacker<'_>, before: Option<&Line>| {
-            let known = before.map_or([0; 3], numbers_of_line);
-            let [context, mapping, pc] = known.map(|known| unpacker.take_near(known));
-            (context as ContextId, mapping as MappingId, pc, Counts::unpack(unpacker))
-        };
-        let call = |unpacker: &mut Unpacker<'_>, before: Option<&CostedCall>| {
-            let known = before.map_or([0; 7], numbers_of_call);
-            let numbers = known.map(|known| unpacker.take_near(known));
-            let [caller, mapping, pc, callee, target_mapping, target_pc, calls] = numbers;
-            CostedCall {
-                caller: caller as ContextId,
-                site: (mapping as MappingId, pc),
-                callee: callee as ContextId,
-                target: (target_mapping as MappingId, target_pc),
-                calls,
-                cost: Counts::unpack(unpacker),
-            }
-        };
-        CallCosts {
-            contexts: self.contexts.to_vec(),
-            lines: list(&mut Unpacker(&self.lines), line),
-            calls: list(&mut Unpacker(&self.calls), call),
-            jumps: self.jumps.to_vec(),
-            disorder: self.disorder,
-        }
-    }
-}
-
-/// The numbers of a line that are near those of the one before.
-fn numbers_of_line(&(context, mapping, pc, _): &Line) -> [u64; 3] {
-    [context.into(), mapping.into(), pc]
-}
-
-/// The numbers of a call that may be near those of the one before.
-fn numbers_of_call(call: &CostedCall) -> [u64; 7] {
-    let CostedCall { caller, site, callee, target, calls, .. } = *call;
-    [caller.into(), site.0.into(), site.1, callee.into(), target.0.into(), target.1, calls]
-}
-
-/// Lines or calls in few bytes, each by its numbers and its costs.
-fn packed<T, const N: usize>(
-    all: &[T],
-    numbers: impl Fn(&T) -> [u64; N],
-    costs: impl Fn(&T) -> &Counts,
-) -> Box<[u8]> {
-    let (mut packer, mut before) = (Packer::default(), [0; N]);
-    packer.put(all.len() as u64);
-    for one in all {
-        let own = numbers(one);
-        own.into_iter().zip(before).for_each(|(number, known)| packer.put_near(number, known));
-        costs(one).pack(&mut packer);
-        before = own;
-    }
-    packer.finish()
-}
-
-impl CallCosts {
-    /// The same in few bytes.
-    pub(crate) fn pack(self) -> PackedCosts {
-        PackedCosts {
-            lines: packed(&self.lines, numbers_of_line, |(_, _, _, costs)| costs),
-            calls: packed(&self.calls, numbers_of_call, |call| &call.cost),
-            contexts: self.contexts.into(),
-            jumps: self.jumps.into(),
-            disorder: self.disorder,
-        }
+        lists as u64 + self.lines.bytes() + self.calls.bytes()
     }
 
     /// Adds what another consumer of the same records has counted: its misses. What follows from
     /// the executions of blocks, both have.
     pub(crate) fn complete(&mut self, other: &CallCosts) {
-        let add = |sum: &mut Counts, other: &Counts| {
-            let own = *sum;
-            sum.add(other);
-            (sum.ir, sum.dr, sum.dw, sum.bc, sum.bi) = (own.ir, own.dr, own.dw, own.bc, own.bi);
-        };
-        for (own, other) in self.lines.iter_mut().zip(&other.lines) {
-            add(&mut own.3, &other.3);
-        }
-        for (own, other) in self.calls.iter_mut().zip(&other.calls) {
-            add(&mut own.cost, &other.cost);
-        }
+        let lines = self.lines.iter().zip(other.lines.iter());
+        self.lines = lines
+            .map(|((context, mut own), (_, other))| {
+                own.counts.complete(&other.counts);
+                (context, own)
+            })
+            .collect();
+        let calls = self.calls.iter().zip(other.calls.iter());
+        self.calls = calls
+            .map(|(mut own, other)| {
+                own.cost.complete(&other.cost);
+                own
+            })
+            .collect();
     }
 
     /// Drops what has not been executed, which is the same in all consumers of the same records.
     pub(super) fn drop_zeros(&mut self) {
-        self.lines.retain(|(_, _, _, counts)| counts.ir != 0);
-        self.calls.retain(|call| call.cost.ir != 0);
+        self.lines = self.lines.iter().filter(|(_, insn)| insn.counts.ir != 0).collect();
+        self.calls = self.calls.iter().filter(|call| call.cost.ir != 0).collect();
     }
 
     /// Adds the graph of another account.
@@ -201,14 +148,13 @@ impl CallCosts {
         self.disorder.add(other.disorder);
         let first = self.contexts.len() as ContextId;
         self.contexts.extend(other.contexts.iter().cloned());
-        self.lines.extend(
-            other.lines.iter().map(|&(context, mapping, pc, counts)| (first + context, mapping, pc, counts)),
-        );
-        self.calls.extend(other.calls.iter().map(|call| CostedCall {
+        self.lines.extend(other.lines.iter().map(|(context, insn)| (first + context, insn)));
+        let call = |call: CostedCall| CostedCall {
             caller: first + call.caller,
             callee: first + call.callee,
-            ..*call
-        }));
+            ..call
+        };
+        self.calls.extend(other.calls.iter().map(call));
         let moved = |jump: &CostedJump| CostedJump { from: first + jump.from, to: first + jump.to, ..*jump };
         self.jumps.extend(other.jumps.iter().map(moved));
     }
@@ -231,15 +177,20 @@ mod tests {
             calls,
             cost,
         };
-        let context = |callers: &[(MappingId, u64)]| CostedContext {
-            code: (1, 0x4000),
-            recursion: 2,
-            callers: callers.into(),
-        };
-        let costs = CallCosts {
-            contexts: vec![context(&[]), context(&[(0, 1), (9, 1 << 46)])],
-            lines: vec![(1, 7, 1 << 63, all), (0, 0, 0, Counts::default()), (1, 7, 5, all)],
-            calls: vec![call(1, 9, 1 << 50, all), call(0, 0, 0, Counts::default())],
+        let calls = [call(1, 9, 1 << 50, all), call(0, 0, 0, Counts::default())];
+        assert_eq!(PackedList::from_iter(calls).iter().collect::<Vec<_>>(), calls);
+    }
+
+    #[test]
+    fn the_graph_of_another_account_has_contexts_of_its_own() {
+        let context = |pc| CostedContext { code: (1, pc), recursion: 0, callers: Box::default() };
+        let cost = Counts { ir: 3, ..Counts::default() };
+        let graph = |pc| CallCosts {
+            contexts: vec![context(pc), context(pc + 1)],
+            lines: [(1, CountedInsn { at: (1, pc), counts: cost })].into_iter().collect(),
+            calls: [CostedCall { caller: 1, callee: 0, calls: 5, cost, ..CostedCall::default() }]
+                .into_iter()
+                .collect(),
             jumps: vec![CostedJump {
                 from: 0,
                 site: (1, 2),
@@ -250,10 +201,17 @@ mod tests {
             }],
             disorder: Disorder { cut: 1, stray: 2, folded: 3 },
         };
-        assert_eq!(costs.clone().pack().unpack(), costs);
-        assert_eq!(CallCosts::default().pack().unpack(), CallCosts::default());
-        let line = |pc| (0, 0, pc, Counts { ir: 7, ..Counts::default() });
-        let many = CallCosts { lines: (0..1000).map(line).collect(), ..CallCosts::default() };
-        assert_eq!(many.pack().bytes(), 2 + 5 * 1000 + 1, "a byte a number");
+        let mut both = graph(0x4000);
+        both.append(&graph(0x5000));
+        let codes: Vec<u64> = both.contexts.iter().map(|context| context.code.1).collect();
+        assert_eq!(codes, [0x4000, 0x4001, 0x5000, 0x5001]);
+        let lines: Vec<_> =
+            both.lines.iter().map(|(context, insn)| (context, insn.at.1, insn.counts.ir)).collect();
+        assert_eq!(lines, [(1, 0x4000, 3), (3, 0x5000, 3)]);
+        let calls: Vec<_> = both.calls.iter().map(|call| (call.caller, call.callee, call.calls)).collect();
+        assert_eq!(calls, [(1, 0, 5), (3, 2, 5)]);
+        let jumps: Vec<_> = both.jumps.iter().map(|jump| (jump.from, jump.to, jump.count)).collect();
+        assert_eq!(jumps, [(0, 1, 5), (2, 3, 5)]);
+        assert_eq!(both.disorder, Disorder { cut: 2, stray: 4, folded: 6 });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hooks::callgraph::costs::{ArcId, CallCosts, CostedCall};
+use crate::hooks::callgraph::costs::{ArcId, CallCosts};
 use crate::hooks::plan::MappingId;
 
 /// Code of the function that asks for a part: its mapping and address.
@@ -64,9 +64,9 @@ impl Dumps {
         self.made.push(Arc::new(Dump { trigger, costs }));
     }
 
-    /// Bytes that they take, roughly.
+    /// Bytes that they take.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.lines * size_of::<CostedCall>()) as u64
+        self.made.iter().map(|dump| dump.costs.bytes()).sum()
     }
 
     /// Adds the dumps of another account.

@@ -11,10 +11,12 @@ use crate::hooks::callgraph::facts::{Actions, Apart, CallFacts, CodePlace, Jump,
 use crate::hooks::callgraph::misses::Misses;
 use crate::hooks::callgraph::step::{Step, Varying, Way};
 use crate::hooks::callgraph::sums::{Packed, References, counts_of};
-use crate::hooks::counts::Counts;
+use crate::hooks::counts::{Counted, Counts};
 use crate::hooks::plan::{MappingId, Plan, PlannedInsn};
-use crate::hooks::plan_index::PlanIndex;
+use crate::hooks::plan_index::{CountedInsn, PlanIndex};
 use crate::hooks::record::PlanId;
+use crate::hooks::sparse::Sparse;
+use crate::sim::PackedList;
 
 /// A block in a context (Callgrind's BBCC).
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +125,7 @@ pub(super) struct Graph {
     uncollected: FxHashMap<BlockId, BlockId>,
     unseen: Vec<Unseen>,
     /// References of what the calls of a block skip, by block.
-    pub(super) skipped: Vec<References>,
+    pub(super) skipped: Sparse<References>,
     /// By block that does not always reference the same.
     pub(super) varying: FxHashMap<BlockId, Varying>,
     /// Times that a jump led from one block to another, if that is collected.
@@ -143,16 +145,6 @@ pub(super) fn last_arc(steps: &[Step], arcs: &[CallArc], from: u32, to: BlockId)
 #[inline(always)]
 pub(super) fn recursion_of(active: u32, levels: u32) -> u32 {
     active.clamp(1, levels.max(1)) - 1
-}
-
-/// References of what the calls of a block skip, in those of all blocks.
-#[inline(always)]
-pub(super) fn skipped_by(skipped: &mut Vec<References>, block: BlockId) -> &mut References {
-    let at = block as usize;
-    if at >= skipped.len() {
-        skipped.resize(at + 1, References::default());
-    }
-    &mut skipped[at]
 }
 
 impl Graph {
@@ -413,7 +405,7 @@ impl Graph {
     /// Adds to what the calls of a block skip; the references of all are `now` and were `before`.
     pub(super) fn skip(&mut self, block: BlockId, now: &References, before: &References) {
         if now.instructions() != before.instructions() {
-            let skipped = skipped_by(&mut self.skipped, block);
+            let skipped = self.skipped.at(block as usize);
             skipped.add(now, 1);
             skipped.subtract(before);
         }
@@ -424,18 +416,18 @@ impl Graph {
         for arc in &mut self.arcs {
             (arc.calls, arc.references) = (0, References::default());
         }
-        self.skipped.clear();
+        self.skipped.set(&[]);
         self.jumps.clear();
         self.disorder = Disorder::default();
     }
 
-    /// The costs with these misses, where the blocks have counted `counts` by the instructions of
+    /// The costs with these misses, where the blocks have `counted` so much by the numbers of
     /// `index`.
     pub(super) fn costs(
         &self,
         misses: &Misses,
         index: &PlanIndex,
-        counts: &[Counts],
+        counted: &Counted,
         plans: &[Arc<Plan>],
     ) -> CallCosts {
         let mapping_of = |block: &Block| plans.get(block.plan.0 as usize).map_or(0, |plan| plan.mapping);
@@ -456,23 +448,25 @@ impl Graph {
                 contexts.len() as ContextId - 1
             })
         };
-        let mut lines = Vec::new();
-        for ((block, entry), id) in self.blocks.iter().zip(&index.entries).zip(0..) {
+        let mut lines = PackedList::default();
+        let mut blocks = self.blocks.iter().zip(0..);
+        index.each(counted, &mut |entry, counts| {
+            let Some((block, id)) = blocks.next() else { return };
             let context = number(block.context, block.recursion);
             if !(block.skipped || block.uncollected) {
                 let insns = index.insns.get(entry.insns()).unwrap_or_default();
-                let counts = counts.get(entry.insns()).unwrap_or_default();
-                let line = |(insn, counts): (&PlannedInsn, &Counts)| {
-                    (context, mapping_of(block), insn.pc(), *counts)
+                let line = |(insn, &counts): (&PlannedInsn, &Counts)| {
+                    (context, CountedInsn { at: (mapping_of(block), insn.pc()), counts })
                 };
                 lines.extend(insns.iter().zip(counts).map(line));
             }
-            let skipped = self.skipped.get(id as usize);
-            if let Some(references) = skipped.filter(|skipped| skipped.instructions() != 0) {
-                let (mapping, pc) = site(block, true);
-                lines.push((context, mapping, pc, counts_of(references, &misses.skipped(id))));
+            let references = self.skipped.get(id as usize);
+            if references.instructions() != 0 {
+                let counts = counts_of(references, &misses.skipped(id));
+                lines.push((context, CountedInsn { at: site(block, true), counts }));
             }
-        }
+        });
+        lines.shrink_to_fit();
         let arcs = self.arcs.iter().zip(0..).map(|(arc, id)| {
             let (caller, site_of_call) = match self.unseen.get((arc.from & !UNSEEN) as usize) {
                 Some(unseen) if arc.from & UNSEEN != 0 => {

@@ -114,13 +114,13 @@ impl Program {
         };
         let mut own: Vec<(u64, u64)> =
             contexts.iter().map(|of| (of.code.1 + u64::from(of.recursion), 0)).collect();
-        for (context, _, _, counts) in lines {
-            own[context as usize].1 += counts.ir;
+        for (context, insn) in lines.iter() {
+            own[context as usize].1 += insn.counts.ir;
         }
         let of = |call: super::costs::CostedCall| {
             (function(call.caller), function(call.callee), call.calls, call.cost.ir)
         };
-        let mut calls: Vec<_> = calls.into_iter().map(of).collect();
+        let mut calls: Vec<_> = calls.iter().map(of).collect();
         calls.sort_unstable();
         (own, calls)
     }
@@ -160,7 +160,10 @@ impl Program {
                 words = rest;
             }
         }
-        tracker.costs(&part, &self.plans)
+        let costs = tracker.costs(&part, &self.plans);
+        tracker.unwind();
+        assert_eq!(tracker.costs(&part, &self.plans), costs, "calls that have not returned");
+        costs
     }
 }
 

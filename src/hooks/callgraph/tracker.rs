@@ -12,7 +12,7 @@ use crate::hooks::callgraph::simulation::Simulation;
 use crate::hooks::callgraph::step::Varying;
 use crate::hooks::callgraph::sums::Packed;
 use crate::hooks::callgraph::walker::{CallRules, Thread, Walker};
-use crate::hooks::counts::{Counted, Counts};
+use crate::hooks::counts::Counted;
 use crate::hooks::deferred::{Deferred, Lent, Reading};
 use crate::hooks::executions::Count;
 use crate::hooks::lookout::Miss;
@@ -39,8 +39,8 @@ pub(in crate::hooks) struct CallTracker {
     /// Records that have been followed; empty between walks.
     batch: Batch,
     dumps: Dumps,
-    /// Counts by instruction that are in the dumps.
-    dumped: Vec<Counts>,
+    /// Counts that are in the dumps.
+    dumped: Counted,
 }
 
 impl CallTracker {
@@ -57,7 +57,7 @@ impl CallTracker {
             others: BTreeMap::new(),
             batch: Batch::default(),
             dumps: Dumps::default(),
-            dumped: Vec::new(),
+            dumped: Counted::default(),
         }
     }
 
@@ -90,7 +90,7 @@ impl CallTracker {
     pub(in crate::hooks) fn bytes(&self) -> u64 {
         let others = self.others.values().map(|(thread, _)| thread.bytes());
         let threads = self.flow.thread.bytes() + others.sum::<u64>();
-        self.flow.graph.bytes() + self.simulation.misses.bytes() + threads + size_of_val(&*self.dumped) as u64
+        self.flow.graph.bytes() + self.simulation.misses.bytes() + threads + self.dumped.bytes()
     }
 
     /// Numbers the blocks of the graph that the part does not have yet.
@@ -120,7 +120,7 @@ impl CallTracker {
 
     /// Sets all costs to zero; calls that have not returned cost from here on.
     pub(in crate::hooks) fn zero(&mut self) {
-        self.dumped.clear();
+        self.dumped = Counted::default();
         self.begin_part();
     }
 
@@ -163,17 +163,26 @@ impl CallTracker {
 
     /// The graph with its costs. Calls that have not returned cost what they have cost until now.
     pub(in crate::hooks) fn costs(&self, part: &Part, plans: &[Arc<Plan>]) -> CallCosts {
-        self.costs_of(part, counts(part), plans)
+        self.costs_of(part, part.counted(), plans)
     }
 
-    /// The same, where the part has these counts by instruction.
-    fn costs_of(&self, part: &Part, mut counts: Vec<Counts>, plans: &[Arc<Plan>]) -> CallCosts {
+    /// The same, where the part has `counted` so much.
+    fn costs_of(&self, part: &Part, mut counted: Counted, plans: &[Arc<Plan>]) -> CallCosts {
+        counted.subtract(&self.dumped);
+        let costs =
+            |of: &CallTracker| of.flow.graph.costs(&of.simulation.misses, part.index(), &counted, plans);
+        if self.is_unwound() {
+            return costs(self);
+        }
         let mut now = self.clone();
         now.unwind();
-        for (count, dumped) in counts.iter_mut().zip(&self.dumped) {
-            *count = count.since(dumped);
-        }
-        now.flow.graph.costs(&now.simulation.misses, part.index(), &counts, plans)
+        costs(&now)
+    }
+
+    /// True if [`Self::unwind`] would change no costs.
+    fn is_unwound(&self) -> bool {
+        let others = self.others.values().map(|(thread, _)| thread);
+        others.chain([&self.flow.thread]).all(Thread::is_unwound)
     }
 
     /// The parts that have been dumped.
@@ -187,12 +196,12 @@ impl CallTracker {
         if !self.dumps.has_room() {
             return;
         }
-        let counts = counts(part);
-        let costs = self.costs_of(part, counts.clone(), plans);
-        self.dumped = counts;
+        let counted = part.counted();
+        let costs = self.costs_of(part, counted.clone(), plans);
+        self.dumped = counted;
         self.begin_part();
         // As Callgrind: calls that have cost nothing are not listed, and count in the next part.
-        for (arc, call) in self.flow.graph.arcs.iter_mut().zip(&costs.calls) {
+        for (arc, call) in self.flow.graph.arcs.iter_mut().zip(costs.calls.iter()) {
             arc.calls = if call.cost.ir == 0 { call.calls } else { 0 };
         }
         self.dumps.add(trigger, costs);
@@ -368,13 +377,4 @@ impl CallTracker {
         }
         (instructions, words)
     }
-}
-
-/// All counts of a part, by instruction.
-fn counts(part: &Part) -> Vec<Counts> {
-    let (index, counted) = (part.index(), part.counted());
-    let mut counts = vec![Counts::default(); index.insns.len()];
-    index.add_references(&counted, &mut counts);
-    index.add_misses(&counted, &mut counts);
-    counts
 }

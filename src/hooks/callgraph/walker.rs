@@ -132,6 +132,11 @@ impl Thread {
         (frames + levels + self.active.len() * 4) as u64
     }
 
+    /// True if it is in no call and no handler, and skips nothing.
+    pub(super) fn is_unwound(&self) -> bool {
+        self.frames.is_empty() && self.interrupted.is_empty() && self.now.nonskipped.is_none()
+    }
+
     /// The block that was executed last.
     pub(super) fn last_block(&self) -> Option<BlockId> {
         self.now.block

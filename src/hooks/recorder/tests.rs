@@ -8,6 +8,7 @@ use crate::hooks::control::{AccountId, Opening};
 use crate::hooks::counts::Counts;
 use crate::hooks::executions::MOST_UNTOLD;
 use crate::hooks::plan::{Builder, NO_MAPPING, Plan, PlannedInsn};
+use crate::hooks::plan_index::CountedInsn;
 use crate::hooks::recorder::counting::Inline;
 use crate::hooks::tally::Tally;
 use crate::sim::Hierarchy;
@@ -265,8 +266,8 @@ type Table = BTreeMap<(u64, MappingId), Counts>;
 
 fn table(tally: &Tally) -> Table {
     let mut table = Table::new();
-    for (pc, mapping, counts) in tally.iter() {
-        table.entry((pc, mapping)).or_default().add(counts);
+    for CountedInsn { at: (mapping, pc), counts } in tally.iter() {
+        table.entry((pc, mapping)).or_default().add(&counts);
     }
     table
 }

@@ -7,11 +7,12 @@ use rustc_hash::FxHashMap;
 use crate::hooks::callgraph::batch::{Batch, POP, PUSH, SKIP};
 use crate::hooks::callgraph::costs::{BlockId, ContextId};
 use crate::hooks::callgraph::facts::Leave;
-use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, recursion_of, skipped_by};
+use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, recursion_of};
 use crate::hooks::callgraph::step::{Step, Varying, Way};
 use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
 use crate::hooks::record::{Header, PlanId, is_noted, plan_of};
+use crate::hooks::sparse::Sparse;
 
 /// The way so far. A call that begins and returns on it is charged once, when it returns; those
 /// that have not returned at its end are charged then as the ledger has it.
@@ -19,7 +20,7 @@ struct ShortWay<'a> {
     steps: &'a [Step],
     here: &'a [BlockId],
     arcs: &'a mut [CallArc],
-    skipped: &'a mut Vec<References>,
+    skipped: &'a mut Sparse<References>,
     varying: &'a FxHashMap<BlockId, Varying>,
     frames: &'a mut Vec<Frame>,
     active: &'a mut [u32],
@@ -302,7 +303,7 @@ impl<'a> ShortWay<'a> {
         };
         if let Some(Step { references, .. }) = entry {
             self.recent.add(references);
-            skipped_by(self.skipped, block).add_recent(references);
+            self.skipped.at(block as usize).add_recent(references);
             note(self.batch, SKIP | block);
             self.batch.add(last.called, words.len(), entry_is_noted);
         }
@@ -379,7 +380,7 @@ impl<'a> ShortWay<'a> {
     #[inline(always)]
     fn charge_skipped(&mut self) {
         let Some(block) = self.nonskipped else { return };
-        skipped_by(self.skipped, block).add_recent(&self.recent.since(&self.skips_since));
+        self.skipped.at(block as usize).add_recent(&self.recent.since(&self.skips_since));
     }
 
     /// Charges the calls that have begun.
