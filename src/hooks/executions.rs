@@ -101,6 +101,12 @@ impl Executions {
         Executions { tally, account, others, untold, last: None, waits: None, predictors, caches }
     }
 
+    /// Bytes that the simulators take of accounts that do not run.
+    pub(super) fn resting_bytes(&self) -> u64 {
+        let caches = self.caches.as_ref().map_or(0, InlineCaches::resting_bytes);
+        caches + self.predictors.as_ref().map_or(0, InlinePredictors::resting_bytes)
+    }
+
     /// Makes the accesses to LL that wait, if generated code drives the caches, and counts what
     /// missed.
     pub(super) fn settle(&mut self) {

@@ -428,8 +428,14 @@ impl InlineCaches {
     fn put_away(&mut self, next: Box<Levels>) {
         self.forget_lines();
         let before = std::mem::replace(&mut self.levels, next);
-        let Some(account) = self.of.take() else { return };
-        self.kept.insert(account, Kept::Awake(before));
+        if let Some(account) = self.of.take() {
+            self.keep(account, Kept::Awake(before));
+        }
+    }
+
+    /// Keeps the caches of an account, and those of few as they are.
+    fn keep(&mut self, account: AccountId, kept: Kept) {
+        self.kept.insert(account, kept);
         let is_awake = |kept: &Kept| matches!(kept, Kept::Awake(_));
         if self.kept.values().filter(|kept| is_awake(kept)).count() > AWAKE
             && let Some((_, kept)) =
@@ -437,6 +443,15 @@ impl InlineCaches {
         {
             *kept = Kept::Asleep(kept.save());
         }
+    }
+
+    /// Bytes that those of accounts take that are not kept as they are.
+    pub(super) fn resting_bytes(&self) -> u64 {
+        let asleep = |kept: &Kept| match kept {
+            Kept::Awake(_) => 0,
+            Kept::Asleep(saved) => saved.bytes(),
+        };
+        self.kept.values().map(asleep).sum()
     }
 
     /// The caches with saved contents.
@@ -506,7 +521,7 @@ impl ByAccount for InlineCaches {
                 })
             };
             if let Some(copy) = copy {
-                self.kept.insert(account, copy);
+                self.keep(account, copy);
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::hooks::control::{AccountId, ByAccount, Opening};
-use crate::hooks::predictors::Predictors;
+use crate::hooks::predictors::{PREDICTOR_BYTES, Predictors};
 
 /// Predictors by account.
 #[derive(Debug)]
@@ -44,6 +44,11 @@ impl InlinePredictors {
         if let Some(copy) = copy {
             self.kept.insert(account, copy);
         }
+    }
+
+    /// Bytes that those of the others take.
+    pub(super) fn resting_bytes(&self) -> u64 {
+        self.kept.len() as u64 * PREDICTOR_BYTES
     }
 
     /// The predictors of all accounts.

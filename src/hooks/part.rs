@@ -10,14 +10,11 @@ use crate::hooks::last_level::{Below, LastLevel};
 use crate::hooks::numbering::Numbering;
 use crate::hooks::plan::Plan;
 use crate::hooks::plan_index::{Ends, Entry, PlanIndex};
-use crate::hooks::predictors::Predictors;
+use crate::hooks::predictors::{PREDICTOR_BYTES, Predictors};
 use crate::hooks::record::PlanId;
 use crate::hooks::saved_caches::SavedCaches;
 use crate::hooks::sparse::Sparse;
 use crate::sim::{Cache, Geometry, Held, Hierarchy, Line};
-
-/// Bytes of the predictors.
-const PREDICTOR_BYTES: u64 = 20 << 10;
 
 /// Bits of the address of a branch that the predictors use.
 const BRANCH_BITS: u64 = 0x1ff;

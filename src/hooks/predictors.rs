@@ -2,6 +2,9 @@
 
 pub(crate) use crate::sim::{COUNTER_MASK, Conditional, HISTORY_MASK, Indirect, PREDICTS_TAKEN_BIT, TAKEN};
 
+/// Bytes of the predictors.
+pub(super) const PREDICTOR_BYTES: u64 = 20 << 10;
+
 /// Branch predictors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Predictors {

@@ -16,6 +16,12 @@ pub(crate) struct SavedCaches {
 }
 
 impl SavedCaches {
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> u64 {
+        let first_level = size_of_val(&*self.fetch) + size_of_val(&*self.data);
+        first_level as u64 + self.ll.as_ref().map_or(0, HeldCache::bytes)
+    }
+
     /// Brings other caches of the same shapes to these contents, without LL if that is not here.
     pub(super) fn restore(&self, caches: &mut Hierarchy) {
         caches.i1.clear();

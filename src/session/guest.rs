@@ -278,8 +278,7 @@ impl Guest {
         let most = self.limits.memory.unwrap_or_default().max(LEAST_FOR_COUNTS);
         if bytes > most {
             self.stop(Stop::Limit(format!(
-                "the counts of so many processes take more than {most} bytes of memory (--max-memory); \
-                 --trace-children=no counts only the first"
+                "the counts and simulators of so many processes take more than {most} bytes of memory (--max-memory)"
             )));
         }
     }

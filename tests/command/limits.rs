@@ -160,15 +160,15 @@ pub fn peak(child: &mut Child) -> u64 {
     peak
 }
 
-/// Runs a case of `testdata/limits/fill.c` or `flood.c` with 64 MiB, unless an option says
-/// otherwise; its status, its log and the most memory that cgemu took, in KiB.
-fn fill(directory: &Path, option: Option<&str>, what: &str, count: u32) -> (Option<i32>, String, u64) {
+/// Runs a case of a program of `testdata/limits` with 64 MiB, unless an option says otherwise; its
+/// status, its log and the most memory that cgemu took, in KiB.
+fn fill(directory: &Path, options: &[&str], what: &str, count: u32) -> (Option<i32>, String, u64) {
     let count = count.to_string();
     let mut words = vec!["run", "--cachegrind-out-file=out", "--timeout=300s"];
-    if !option.is_some_and(|option| option.starts_with("--max-memory")) {
+    if !options.iter().any(|option| option.starts_with("--max-memory")) {
         words.push("--max-memory=64M");
     }
-    words.extend(option);
+    words.extend(options);
     words.extend(["--", "./p", what, &count]);
     let mut command = cgemu(directory, &words);
     // A pipe that nobody empties would fill and stop it.
@@ -208,7 +208,7 @@ fn what_the_kernel_keeps_is_limited() {
         ("holes", 70_000, 0, 128),
         ("code", 2000, 124, 384),
     ] {
-        let (ended, log, peak) = fill(dir.path(), None, what, count);
+        let (ended, log, peak) = fill(dir.path(), &[], what, count);
         assert_eq!(ended, Some(status), "{what}: {log}");
         assert_eq!(log.contains("--max-memory"), status == 124, "{what}: {log}");
         assert!(peak > 1024 && peak < most * 1024, "{what}: {peak} KiB");
@@ -230,7 +230,7 @@ fn floods_are_limited() {
         ("leavers", 1000, None, 0, 128),
         ("pipes", 10_000, Some("--max-memory=256M"), 0, 320),
     ] {
-        let (ended, log, peak) = fill(dir.path(), option, what, count);
+        let (ended, log, peak) = fill(dir.path(), option.as_slice(), what, count);
         assert_eq!(ended, Some(status), "{what}: {log}");
         let named = option.filter(|_| status == 124).unwrap_or("--max-memory=");
         let named = named.split('=').next().unwrap_or(named);
@@ -275,6 +275,22 @@ fn processes_and_threads_are_limited() {
     let in_turn = "#include <unistd.h>\n#include <sys/wait.h>\n\
         int main(void) { for (int i = 0; i < 100; i++) { if (!fork()) _exit(0); wait(0); } return 5; }";
     ends(&["--max-processes=2"], in_turn, 5, &[]);
+}
+
+/// What is counted of processes that have ended, and the simulators of those that wait: 64 MiB in
+/// all, beside what cgemu has of its own.
+#[test]
+fn what_is_kept_of_processes_is_limited() {
+    let dir = temporary();
+    build(dir.path(), include_str!("../../testdata/limits/processes.c"));
+    let (caches, levels) = (["--cache-sim=yes"], ["--callgraph=yes", "--separate-recs=250"]);
+    for (what, options) in [("caches", &caches[..]), ("recursion", &levels)] {
+        let (ended, log, peak) = fill(dir.path(), options, what, 1000);
+        assert_eq!(ended, Some(124), "{what}: {log}");
+        assert!(log.contains("simulators of so many processes"), "{what}: {log}");
+        assert!(peak > 64 * 1024 && peak < 320 * 1024, "{what}: {peak} KiB");
+        profile(dir.path());
+    }
 }
 
 /// The other limits hold for all processes together.

@@ -2,6 +2,7 @@
 
 use crate::hooks::callgraph::dumps::Collection;
 use crate::hooks::control::{AccountId, ByAccount as _, Control, Opening};
+use crate::hooks::executions::Executions;
 use crate::hooks::filter::{Drain, Place};
 use crate::hooks::recorder::Recorder;
 
@@ -47,7 +48,7 @@ impl Recorder {
         }
         self.tasks.opened += 1;
         if self.tasks.opened.is_multiple_of(MEASURED) {
-            let mut bytes = 0;
+            let mut bytes = self.executions.as_ref().map_or(0, Executions::resting_bytes);
             self.link.visit(|_, consumer| bytes += consumer.resting_bytes());
             self.resting_bytes = bytes;
         }
