@@ -91,8 +91,25 @@ impl EngineState {
         }
         agree &= (env.fpuc(), env.fpus(), env.top()) == (0x1f7f, 0x41, 7);
         agree &= (env.mxcsr(), env.st(0).mantissa, env.xmm_low(9)) == (0x7fff, 0x4000_1234, 0x5678);
-        agree &= env.modes() == (3, 3);
+        agree &= env.modes() == (3, 3) && self.place_blocks_closely();
         if agree { Ok(()) } else { Err("this engine is not the release that the tap knows".into()) }
+    }
+
+    /// Has the engine leave no room between blocks of generated code, which it aligns to lines of
+    /// the host's cache. Returns false if its members are not the expected ones.
+    fn place_blocks_closely(&mut self) -> bool {
+        /// Alignment of the engine's code itself.
+        const CLOSELY: i32 = 16;
+        // SAFETY: as in `find`; the members before tell if these are the ones.
+        unsafe {
+            let page_size = *self.uc.add(at::UC_HOST_PAGE_SIZE).cast::<u64>();
+            let line_size = self.uc.add(at::UC_ICACHE_LINE_SIZE).cast::<i32>();
+            let agree = page_size.is_power_of_two() && page_size >= 4096 && (16..=1024).contains(&*line_size);
+            if agree {
+                *line_size = CLOSELY;
+            }
+            agree
+        }
     }
 
     /// `uc_struct`.

@@ -56,6 +56,10 @@ const OP_DEF_SIZE: usize = 32;
 /// Offsets in `uc_struct`, `CPUState` and `CPUX86State`.
 pub(super) const UC_CPU: usize = 440;
 pub(super) const UC_INVALID_ADDR: usize = 1416;
+/// `uc_struct.qemu_real_host_page_size`, and `qemu_icache_linesize`, which blocks of generated code
+/// and what the engine keeps of them are aligned to.
+pub(super) const UC_HOST_PAGE_SIZE: usize = 2000;
+pub(super) const UC_ICACHE_LINE_SIZE: usize = 2008;
 pub(super) const CPU_ENV: usize = 296;
 /// `CPUState.cflags_next_tb`, and the value that leaves the next block's length free.
 pub(super) const CPU_NEXT_BLOCK: usize = 24;
