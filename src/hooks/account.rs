@@ -379,7 +379,8 @@ impl Account {
         SavedAccount { book, held, calls: self.calls.clone(), counting: self.counting, waits: self.waits }
     }
 
-    /// True if the account can go back to what was saved: its plans have the numbers that they had.
+    /// True if the account can go back to what was saved: its plans have the numbers that they had,
+    /// and there are no others, so that all consumers have the same ones.
     pub(super) fn is_like(&self, saved: &SavedAccount) -> bool {
         let Book { process, plans, counted, .. } = &saved.book;
         let same = match (self.numbering.plans(), plans) {
@@ -387,12 +388,10 @@ impl Account {
             _ if self.calls.is_some() => {
                 self.calls.iter().zip(&saved.calls).all(|(now, then)| now.numbers_blocks_as(then))
             }
-            (Some(now), Some(then)) => {
-                now.len() >= then.iter().len() && then.iter().eq(now.iter().copied().take(then.iter().len()))
-            }
+            (Some(now), Some(then)) => then.iter().eq(now.iter().copied()),
             (None, None) => true,
             // It numbered all then.
-            (Some(now), None) => (0..).zip(now).take(counted.plans()).all(|(i, id)| id.0 == i),
+            (Some(now), None) => (0..counted.plans() as u32).map(PlanId).eq(now.iter().copied()),
             (None, Some(_)) => false,
         };
         same && self.process == *process && self.part.is_like(&saved.held)

@@ -159,7 +159,7 @@ impl Counted {
         }
         subtract(&mut self.misses, &before.misses, |now, before| now.combine(before, u64::wrapping_sub));
         subtract(&mut self.mispredicted, &before.mispredicted, |now, before| {
-            *now = now.wrapping_sub(*before)
+            *now = now.wrapping_sub(*before);
         });
         subtract(&mut self.repeated, &before.repeated, |now, before| {
             now.iterations = now.iterations.wrapping_sub(before.iterations);

@@ -61,7 +61,7 @@ pub(crate) struct Recorder {
     traces: bool,
     /// Usual successors of blocks, if generated code may join them.
     successors: Option<Successors>,
-    /// Bytes that the consumers took for accounts of processes that did not run, a while ago.
+    /// Bytes that accounts of processes that did not run took, a while ago.
     resting_bytes: u64,
     /// Something is looked out for, in whatever runs.
     watching: bool,

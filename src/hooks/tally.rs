@@ -36,18 +36,20 @@ impl Tally {
     /// executions of blocks, and each what its simulator says.
     pub(crate) fn add(&mut self, consumer: &Consumer, account: AccountId) {
         let before = std::mem::take(&mut self.insns);
+        let first = before.len() == 0;
         let mut before = before.iter();
         consumer.each(account, &mut |index, counted| {
             index.each(counted, &mut |entry, counts| {
-                let insn = |(insn, counts): (&PlannedInsn, &Counts)| match before.next() {
-                    Some(mut known) => {
-                        known.counts.complete(counts);
-                        known
+                let insn = |(insn, counts): (&PlannedInsn, &Counts)| {
+                    if first {
+                        return Some(CountedInsn { at: (entry.mapping, insn.pc()), counts: *counts });
                     }
-                    None => CountedInsn { at: (entry.mapping, insn.pc()), counts: *counts },
+                    let mut known = before.next()?;
+                    known.counts.complete(counts);
+                    Some(known)
                 };
                 let insns = index.insns.get(entry.insns()).unwrap_or_default();
-                self.insns.extend(insns.iter().zip(counts).map(insn));
+                self.insns.extend(insns.iter().zip(counts).filter_map(insn));
             });
         });
         self.insns.shrink_to_fit();

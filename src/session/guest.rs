@@ -70,7 +70,8 @@ const LINGER: u64 = 1_000_000_000;
 /// different instructions.
 const LEAST_FOR_CODE: u64 = 256 << 20;
 
-/// Bytes that may be kept for the counts of processes whatever the limit of memory is.
+/// Bytes that may be kept for the counts and simulators of processes whatever the limit of memory
+/// is.
 const LEAST_FOR_COUNTS: u64 = 64 << 20;
 
 /// Work that waits until the engine has been left.
@@ -273,7 +274,7 @@ impl Guest {
         self.finish()
     }
 
-    /// Ends the run if the counts of processes that do not run take too many bytes.
+    /// Ends the run if the counts and simulators of processes that do not run take too many bytes.
     pub(super) fn resting(&mut self, bytes: u64) {
         let most = self.limits.memory.unwrap_or_default().max(LEAST_FOR_COUNTS);
         if bytes > most {

@@ -41,6 +41,8 @@ pub(crate) struct Dumps {
     pub(crate) left_out: u64,
     /// Lines and calls in all.
     lines: usize,
+    /// Bytes in all.
+    bytes: u64,
 }
 
 /// Most dumps of an account: the next number could be the process ID in the name of another file.
@@ -61,12 +63,13 @@ impl Dumps {
     pub(super) fn add(&mut self, trigger: Trigger, mut costs: CallCosts) {
         costs.drop_zeros();
         self.lines += costs.lines.len() + costs.calls.len();
+        self.bytes += costs.bytes();
         self.made.push(Arc::new(Dump { trigger, costs }));
     }
 
     /// Bytes that they take.
     pub(crate) fn bytes(&self) -> u64 {
-        self.made.iter().map(|dump| dump.costs.bytes()).sum()
+        self.bytes
     }
 
     /// Adds the dumps of another account.
@@ -74,6 +77,7 @@ impl Dumps {
         self.made.extend(other.made.iter().cloned());
         self.left_out += other.left_out;
         self.lines += other.lines;
+        self.bytes += other.bytes;
     }
 
     /// Adds what another consumer of the same records has counted.

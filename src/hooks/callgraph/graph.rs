@@ -497,7 +497,9 @@ impl Graph {
             let [from, to] = [from, to].map(|block| number(block.context, block.recursion));
             Some(CostedJump { from, site, to, target, conditional, count })
         };
-        let jumps = jumps.into_iter().filter_map(jump).collect();
+        let mut jumps: Vec<CostedJump> = jumps.into_iter().filter_map(jump).collect();
+        jumps.shrink_to_fit();
+        contexts.shrink_to_fit();
         CallCosts { contexts, lines, calls, jumps, disorder: self.disorder }
     }
 }

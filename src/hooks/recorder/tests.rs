@@ -509,6 +509,41 @@ fn forks_programs_and_ends() {
     }
 }
 
+/// A child that has executed another program goes back to its beginning, and runs on as its parent:
+/// its plans have other numbers then, the same in all consumers.
+#[test]
+fn a_child_goes_back_to_its_beginning() {
+    for seed in 250..266 {
+        let numbers = &mut Numbers(seed);
+        let all = codes(numbers);
+        let [parent, once, then] = [vec![0, 2, 3], vec![1, 2, 3], vec![0, 2, 3]]
+            .map(|codes| Process::new(codes, &all, numbers).steps);
+        for setting in Setting::all() {
+            let (mut recorder, mut engine) = (setting.recorder(), Engine::default());
+            parent.iter().for_each(|step| engine.run(&mut recorder, &all, step));
+            recorder.point(then[0].pc);
+            let copy = Opening::Copy { of: AccountId::FIRST, counts: true };
+            let child = recorder.new_account(copy, true);
+            let beginning = recorder.save();
+            for (steps, back) in [(&once, true), (&then, false)] {
+                recorder.switch_task(1, child, steps[0].pc);
+                if back {
+                    recorder.reset_account(child, false);
+                }
+                steps.iter().for_each(|step| engine.run(&mut recorder, &all, step));
+                recorder.point(0);
+                if back {
+                    recorder.restore(&beginning);
+                }
+            }
+            let expected = alone(setting, &all, &[&parent[..], &then].concat()).0;
+            let tables = tables(&recorder.finish());
+            let difference = difference(&tables[&child], &expected);
+            assert!(difference.is_empty(), "seed {seed}, {setting:?}: {difference:#x?}");
+        }
+    }
+}
+
 /// Threads that are counted apart share caches and predictors: together they have the counts of one
 /// that does everything.
 #[test]
