@@ -16,8 +16,10 @@ const MOST_CALL_BYTES: u64 = 256 << 20;
 /// Instructions between two checkpoints, at least: what can be done again without being noticed.
 const CLOSEST: u64 = 10_000_000;
 
-/// The share of the time that checkpoints may take.
-const SHARE: f64 = 0.02;
+/// The share of the time that making checkpoints may take. What runs after one is slower for a
+/// while, as pages are copied on the first store and caches of translations are empty, which costs
+/// as much again.
+const SHARE: f64 = 0.01;
 
 /// A point in the life of a task: its id, the address of its next instruction, and the number of
 /// those that it has executed. Other tasks may run before it goes on.

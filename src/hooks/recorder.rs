@@ -75,8 +75,8 @@ pub(crate) struct Recorder {
     code: Option<CodeInNoFile>,
 }
 
-/// Buffers of which the producer counts the instructions itself after an exact number was asked
-/// for. Waiting for the consumers each time would stall them.
+/// Buffers of which the producer counts the instructions itself after it has waited for the
+/// consumers to answer with an exact number. Waiting each time would stall them.
 const COUNTED_AHEAD: u32 = 16;
 
 impl Recorder {
@@ -477,8 +477,13 @@ impl Recorder {
     pub(crate) fn instructions(&mut self) -> u64 {
         self.walk();
         self.unasked = 0;
-        let link = &mut self.link;
-        *self.handed_over.get_or_insert_with(|| link.instructions()) + self.counted + self.tasks.unseen()
+        let handed_over = self.handed_over.unwrap_or_else(|| {
+            let waits = self.link.buffers_out() > 0;
+            let handed_over = self.link.instructions();
+            self.handed_over = waits.then_some(handed_over);
+            handed_over
+        });
+        handed_over + self.counted + self.tasks.unseen()
     }
 
     /// Instructions in the buffers that have come back. Does not wait.

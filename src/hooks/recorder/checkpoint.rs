@@ -49,6 +49,8 @@ impl Recorder {
         let (filter, code) = (self.filter.save(), self.code.as_mut().map(CodeInNoFile::save));
         let rest = self.words[..self.len].to_vec();
         let (instructions, tasks) = (self.link.instructions(), self.tasks.clone());
+        // The consumers have seen all, so the next question may be far away.
+        self.handed_over = None;
         let predictors = self.executions.as_ref().and_then(|executions| executions.predictors.as_ref());
         let predictors = predictors.map(InlinePredictors::save);
         let caches = self.inline_caches().map(InlineCaches::save);
