@@ -134,8 +134,8 @@ fn both_helps(command: clap::Command) -> clap::Command {
     command.mut_subcommands(both_helps)
 }
 
-/// Tells if an option takes the words of a [`Switch`](super::switch::Switch), which are shown in
-/// place of a name for its value.
+/// Tells if an option takes the words of a [`Switch`], which are shown in place of a name for its
+/// value.
 fn is_switch(arg: &clap::Arg) -> bool {
     let words: Vec<PossibleValue> =
         Switch::value_variants().iter().filter_map(Switch::to_possible_value).collect();
