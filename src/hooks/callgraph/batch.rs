@@ -45,6 +45,10 @@ pub(in crate::hooks) struct Batch {
     blocks: Box<[BlockId]>,
     /// Number of records.
     records: usize,
+    /// Number of further records, of calls that were summarised. Nothing is noted in them.
+    summarised: usize,
+    /// Executions of blocks in such calls.
+    pub(in crate::hooks) executed: Vec<(BlockId, u32)>,
     /// Records that something is noted in, or that may be executed in several ways: their number,
     /// from 1 on, and the number of words from their header to the end of the buffer; with room for
     /// as many as there can be.
@@ -116,14 +120,34 @@ impl Default for Batch {
     fn default() -> Batch {
         let blocks = vec![0; MOST_RECORDS].into();
         let noted = vec![[0; 2]; MOST_RECORDS].into();
-        Batch { blocks, records: 0, noted, notes: 0, events: Vec::new(), others: Vec::new() }
+        Batch {
+            blocks,
+            records: 0,
+            summarised: 0,
+            executed: Vec::new(),
+            noted,
+            notes: 0,
+            events: Vec::new(),
+            others: Vec::new(),
+        }
     }
 }
 
 impl Batch {
     /// Records that it still takes.
     pub(super) fn room(&self) -> usize {
-        self.blocks.len().saturating_sub(self.records)
+        self.blocks.len().saturating_sub(self.followed())
+    }
+
+    /// Number of records that were followed.
+    pub(super) fn followed(&self) -> usize {
+        self.records + self.summarised
+    }
+
+    /// Takes so many records of a call that was summarised.
+    #[inline(always)]
+    pub(super) fn summarise(&mut self, records: usize) {
+        self.summarised += records;
     }
 
     /// The blocks of its records.
@@ -179,6 +203,8 @@ impl Batch {
     /// Empties it.
     pub(super) fn clear(&mut self) {
         self.records = 0;
+        self.summarised = 0;
+        self.executed.clear();
         self.notes = 0;
         self.events.clear();
         self.others.clear();

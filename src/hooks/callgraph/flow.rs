@@ -120,6 +120,9 @@ impl Flow {
             instructions += header.instructions;
             self.pass(batch, (block, collects), header, (record, left));
         };
+        if !matches!(stop, Stop::Full) || words.is_empty() {
+            self.graph.settle_summaries(batch);
+        }
         self.thread.ledger.settle();
         (instructions, words, stop)
     }

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::hooks::callgraph::batch::Batch;
 use crate::hooks::callgraph::costs::{
     ArcId, BlockId, CallCosts, ContextId, CostedCall, CostedContext, CostedJump, Disorder,
 };
 use crate::hooks::callgraph::facts::{Actions, Apart, CallFacts, CodePlace, Jump, Leave, Section};
 use crate::hooks::callgraph::misses::Misses;
 use crate::hooks::callgraph::step::{Step, Varying, Way};
+use crate::hooks::callgraph::summaries::Summaries;
 use crate::hooks::callgraph::sums::{Packed, References, counts_of};
 use crate::hooks::counts::{Counted, Counts};
 use crate::hooks::plan::{MappingId, Plan, PlannedInsn};
@@ -131,6 +133,7 @@ pub(super) struct Graph {
     /// Times that a jump led from one block to another, if that is collected.
     jumps: FxHashMap<(BlockId, BlockId), u64>,
     pub(super) disorder: Disorder,
+    pub(super) summaries: Summaries,
 }
 
 /// The arc between two blocks, if it is the last one from there.
@@ -163,7 +166,7 @@ impl Graph {
     pub(super) fn bytes(&self) -> u64 {
         let of_block = size_of::<Block>() + size_of::<Step>() + 2 * size_of::<(PlanId, [u32; 4])>();
         let of_arc = size_of::<CallArc>() + 2 * size_of::<[u32; 3]>();
-        (self.blocks.len() * of_block + self.arcs.len() * of_arc) as u64
+        (self.blocks.len() * of_block + self.arcs.len() * of_arc) as u64 + self.summaries.bytes()
     }
 
     /// Sets what the records of a block reference, and where that varies, the slot that is 0 where
@@ -316,6 +319,20 @@ impl Graph {
             apart.push(place.apart);
             contexts.len() as ContextId - 1
         })
+    }
+
+    /// Adds to the arcs and to the batch what the calls did that were counted by their summaries.
+    pub(super) fn settle_summaries(&mut self, batch: &mut Batch) {
+        let Graph { summaries, arcs, skipped, .. } = self;
+        let call = |arc: ArcId, references: References, times: u64| {
+            if let Some(arc) = arcs.get_mut(arc as usize) {
+                arc.calls += times;
+                arc.references.add(&references, times);
+            }
+        };
+        summaries.settle(batch, call, |block, references, times| {
+            skipped.at(block as usize).add(&references, times);
+        });
     }
 
     /// True if no more blocks are told apart by callers or levels of recursion.

@@ -27,6 +27,7 @@ impl Simulation {
     ) {
         if part.counts_only() {
             part.count_logging(words.words, batch.blocks(), batch.noted(), missed);
+            batch.executed.iter().for_each(|&(block, times)| part.add_times(block, times));
         } else {
             part.walk_logging(words.batch(), batch.blocks());
         }

@@ -52,6 +52,12 @@ impl Packed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct References([u64; 5]);
 
+impl From<Packed> for References {
+    fn from(packed: Packed) -> References {
+        References(packed.unpack())
+    }
+}
+
 impl References {
     /// Ir, which is 0 only if all are.
     pub(super) fn instructions(&self) -> u64 {

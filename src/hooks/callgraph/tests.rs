@@ -1,5 +1,7 @@
 //! Control through blocks that are made up: each is four instructions long.
 
+mod summaries;
+
 use std::sync::Arc;
 
 use super::costs::{CallCosts, Disorder};
@@ -288,7 +290,7 @@ fn at_random(seed: u64) -> Program {
                 usual[function][block] = below(8) as usize;
             }
             let callee = usual[function][block];
-            sp -= 8 + 16 * below(300);
+            sp -= 8 + 16 * if below(8) == 0 { below(300) } else { 1 };
             p.run(id, sp);
             if callee % 2 == 1 {
                 p.run(entries[callee], sp);

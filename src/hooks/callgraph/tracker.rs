@@ -274,7 +274,7 @@ impl CallTracker {
         reading: Option<Reading>,
     ) -> (u64, &'w [u64]) {
         let mut run = |calls: &mut CallTracker, part: &mut Part, words: Unsettled, stop: Stop| {
-            let many = calls.lent || calls.batch.blocks().len() >= WORTH_DEFERRING;
+            let many = calls.lent || calls.batch.followed() >= WORTH_DEFERRING;
             let deferred = reading.and_then(|reading| Some((reading, reading.deferred?)));
             match deferred {
                 Some(to) if many && matches!(stop, Stop::Full) => calls.put_off(part, words, to),

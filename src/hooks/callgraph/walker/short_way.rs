@@ -1,6 +1,7 @@
 //! The short way from block to block: jumps that are no calls, calls that lead to where they led
 //! the last time, and their returns, each known by a few comparisons; a call of a function that is
-//! one block together with its return. All else is [`Walker::begin`].
+//! one block together with its return; and a call that was summarised with all that it does. All
+//! else is [`Walker::begin`].
 
 use rustc_hash::FxHashMap;
 
@@ -9,6 +10,7 @@ use crate::hooks::callgraph::costs::{BlockId, ContextId};
 use crate::hooks::callgraph::facts::Leave;
 use crate::hooks::callgraph::graph::{CallArc, Graph, last_arc, recursion_of};
 use crate::hooks::callgraph::step::{Step, Varying, Way};
+use crate::hooks::callgraph::summaries::{Beginning, MOST_WORDS, Summaries};
 use crate::hooks::callgraph::sums::{Growing, Packed, References};
 use crate::hooks::callgraph::walker::{Frame, Level, MOST_FRAMES, Thread, Walker};
 use crate::hooks::record::{Header, PlanId, is_noted, plan_of};
@@ -16,7 +18,7 @@ use crate::hooks::sparse::Sparse;
 
 /// The way so far. A call that begins and returns on it is charged once, when it returns; those
 /// that have not returned at its end are charged then as the ledger has it.
-struct ShortWay<'a> {
+struct ShortWay<'a, 'w> {
     steps: &'a [Step],
     here: &'a [BlockId],
     arcs: &'a mut [CallArc],
@@ -50,6 +52,10 @@ struct ShortWay<'a> {
     skips_since: Packed,
     /// Frames from this one on have begun here.
     begun: usize,
+    /// Summaries of calls, where they may be used.
+    summaries: Option<&'a mut Summaries>,
+    /// The call that is to be summarised when it returns, and the frames below it.
+    summarising: Option<(Beginning<'w>, usize)>,
 }
 
 impl Walker<'_> {
@@ -73,7 +79,7 @@ impl Walker<'_> {
         let &mut Level { depth, nonskipped, bottom, interrupts_at, .. } = now;
         ledger.charge_skipped(graph);
         let spent = ledger.references();
-        let Graph { steps, arcs, here, skipped, varying, .. } = &mut **graph;
+        let Graph { steps, arcs, here, skipped, varying, summaries, .. } = &mut **graph;
         let Some(last) = steps.get(block as usize) else { return (0, words) };
         let mut way = ShortWay {
             steps,
@@ -99,6 +105,8 @@ impl Walker<'_> {
             depth,
             nonskipped,
             skips_since: spent.recent,
+            summaries: Some(summaries).filter(|summaries| only_noted_miss && summaries.pay()),
+            summarising: None,
         };
         way.find_top();
         let end = way.batch.room().saturating_sub(most);
@@ -110,8 +118,14 @@ impl Walker<'_> {
             let Some(&word) = words.first().filter(|_| way.batch.room() > end) else { break };
             let plan = plan_of(word);
             let next = match way.last.leave {
-                Leave::Return => way.leave(plan),
-                Leave::Call => match way.call_leaf(words, end) {
+                Leave::Return => {
+                    let next = way.leave(plan);
+                    if let Some((returned, _)) = next {
+                        way.summarise(words, returned);
+                    }
+                    next
+                }
+                Leave::Call => match way.call_again(words, end).or_else(|| way.call_leaf(words, end)) {
                     Some((returned, rest)) => {
                         words = rest;
                         Some(returned)
@@ -140,19 +154,19 @@ fn split(words: &[u64]) -> Option<(&[u64], &[u64])> {
     words.split_at_checked(1 + Header::of(*words.first()?).slots)
 }
 
-impl<'a> ShortWay<'a> {
+impl<'a, 'w> ShortWay<'a, 'w> {
     fn find_top(&mut self) {
         self.top = self.frames.last().map_or(u64::MAX, |top| top.sp).min(self.below_handler);
     }
 
     /// Follows jumps that are no calls, while the batch has more than so many places.
     #[inline(always)]
-    fn stay<'w>(&mut self, words: &'w [u64], end: usize) -> &'w [u64] {
+    fn stay(&mut self, words: &'w [u64], end: usize) -> &'w [u64] {
         let ShortWay { steps, here, top, .. } = *self;
         let (mut block, mut last, mut sp, mut recent) = (self.block, self.last, self.sp, self.recent);
         let (mut rest, mut passed) = (words, 0);
+        let most = self.batch.room().saturating_sub(end);
         let (blocks, mut notes) = self.batch.places();
-        let most = blocks.len().saturating_sub(end);
         for place in blocks.iter_mut().take(most) {
             let Some(&word) = rest.first() else { break };
             let Some((record, tail)) = split(rest) else { break };
@@ -239,12 +253,74 @@ impl<'a> ShortWay<'a> {
         Some((next, step))
     }
 
+    /// Follows a call that is as one that was summarised, and its return, or has it summarised when
+    /// it returns. Returns the block that is returned to, which there is a record of, and the words
+    /// from there on.
+    #[inline(always)]
+    fn call_again(&mut self, words: &'w [u64], end: usize) -> Option<((BlockId, &'a Step), &'w [u64])> {
+        let ShortWay { steps, block, sp: before, top, depth, .. } = *self;
+        let summaries = self.summaries.as_deref_mut()?;
+        if let Some((begun, _)) = &self.summarising {
+            if begun.words.len() - words.len() <= MOST_WORDS {
+                return None;
+            }
+            self.summarising = None;
+        }
+        let may_go = self.nonskipped.is_none()
+            && before <= top
+            && (self.bottom..MOST_FRAMES - MOST_WORDS).contains(&self.frames.len());
+        if !may_go {
+            return None;
+        }
+        let Some((id, summary)) = summaries.find(block, words, before) else {
+            if summaries.lacks(block) {
+                let (records, events) = (self.batch.blocks().len(), self.batch.events.len());
+                let begun = Beginning { block, words, sp: before, records, events };
+                self.summarising = Some((begun, self.frames.len()));
+            }
+            return None;
+        };
+        let (sp, records) = (before.wrapping_add(summary.sp), usize::from(summary.records));
+        if sp > top
+            || depth <= u32::from(summary.is_recursive)
+            || !summary.is_at_level(self.active, self.recursions)
+            || self.batch.room() <= end + records
+        {
+            return None;
+        }
+        let returned = steps.get(summary.returned as usize)?;
+        self.recent.add(&summary.references);
+        self.batch.summarise(records);
+        self.sp = sp;
+        let back = ((summary.returned, returned), summary.behind(words));
+        summaries.count(id);
+        Some(back)
+    }
+
+    /// Summarises the call that was to be, if the return to this block was its.
+    #[inline(always)]
+    fn summarise(&mut self, words: &[u64], returned: BlockId) {
+        let Some((_, frames)) = &self.summarising else { return };
+        if self.frames.len() <= *frames {
+            self.end_summary(words, returned);
+        }
+    }
+
+    #[cold]
+    fn end_summary(&mut self, words: &[u64], returned: BlockId) {
+        let Some((begun, frames)) = self.summarising.take() else { return };
+        if let Some(summaries) = self.summaries.as_deref_mut().filter(|_| self.frames.len() == frames) {
+            let stack = (&*self.active, self.recursions);
+            summaries.add(begun, (words, self.sp), returned, stack, (self.steps, self.batch));
+        }
+    }
+
     /// Follows a call of a function that is one block, or of an entry of the procedure linkage
     /// table that leads to one, and its return, if all lead to where they led the last time.
     /// Returns the block that is returned to, which there is a record of, and the words from there
     /// on.
     #[inline(always)]
-    fn call_leaf<'w>(&mut self, words: &'w [u64], end: usize) -> Option<((BlockId, &'a Step), &'w [u64])> {
+    fn call_leaf(&mut self, words: &'w [u64], end: usize) -> Option<((BlockId, &'a Step), &'w [u64])> {
         let ShortWay { steps, last, block, context, top, sp: before, .. } = *self;
         let called = steps.get(last.called as usize)?;
         let (entry, leaf_block) = match last.way {
@@ -256,7 +332,8 @@ impl<'a> ShortWay<'a> {
         let returned = steps.get(last.returned as usize)?;
         last_arc(steps, self.arcs, block, leaf_block)?;
         let arc = self.arcs.get_mut(last.arc as usize)?;
-        let may_go = (returned.context, returned.skipped) == (context, false)
+        let may_go = self.summarising.is_none()
+            && (returned.context, returned.skipped) == (context, false)
             && self.nonskipped.is_none()
             && before <= top
             && self.depth > 0
