@@ -315,13 +315,6 @@ impl Part {
         }
     }
 
-    /// Adds so many executions of the block with a number.
-    pub(super) fn add_times(&mut self, number: u32, times: u32) {
-        if let Some(executed) = self.executed.get_mut(number as usize) {
-            *executed += u64::from(times);
-        }
-    }
-
     /// Adds executions of the repeated string instruction at the end of the plan with a number.
     pub(super) fn add_repeated(&mut self, number: usize, repeated: &Repeated) {
         let entry = self.rest.index.entries.get_mut(number);

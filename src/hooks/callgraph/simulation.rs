@@ -2,6 +2,7 @@
 
 use crate::hooks::callgraph::batch::{Batch, Unsettled};
 use crate::hooks::callgraph::misses::{MissLedger, Misses};
+use crate::hooks::executions::Count;
 use crate::hooks::misses_below::MissesOf;
 use crate::hooks::part::Part;
 
@@ -27,7 +28,9 @@ impl Simulation {
     ) {
         if part.counts_only() {
             part.count_logging(words.words, batch.blocks(), batch.noted(), missed);
-            batch.executed.iter().for_each(|&(block, times)| part.add_times(block, times));
+            for &(block, executed) in &batch.executed {
+                part.add_executions(block as usize, &Count { executed, mispredicted: 0 });
+            }
         } else {
             part.walk_logging(words.batch(), batch.blocks());
         }

@@ -131,6 +131,17 @@ impl Program {
         self.costs_of(skip_plt, Part::new(None, None), None)
     }
 
+    /// The costs but for jumps with small caches, of which these levels are driven elsewhere;
+    /// collecting jumps takes no short way.
+    fn costs_of_calls(&self, (jumps, skip_plt): (bool, bool), levels: ToldLevels) -> CallCosts {
+        let mut part = Part::new(Some(small()), None);
+        part.set_told(Told { levels, branches: false });
+        let Program { plans, words, missed, recursions, .. } = self;
+        let (plans, words, missed) = (plans.clone(), words.clone(), missed.clone());
+        let program = Program { plans, words, missed, recursions: *recursions, jumps };
+        CallCosts { jumps: Vec::new(), ..program.costs_of(skip_plt, part, None) }
+    }
+
     /// The costs as a part counts them, with its simulation put off or not.
     fn costs_of(&self, skip_plt: bool, mut part: Part, deferred: Option<&Deferred>) -> CallCosts {
         let len = self.words.len();
@@ -167,6 +178,12 @@ impl Program {
         assert_eq!(tracker.costs(&part, &self.plans), costs, "calls that have not returned");
         costs
     }
+}
+
+/// Small caches.
+fn small() -> Hierarchy {
+    let shape = |lines: u64| Geometry::new(lines * 64, 2, 64).expect("a shape");
+    Hierarchy::new(shape(4), shape(4), shape(8))
 }
 
 const MAIN: u64 = 0x1000;
@@ -215,10 +232,8 @@ fn simulation_that_is_put_off_counts_the_same() {
     let load =
         PlannedEvent { insn: 1, slot: 0, offset: 0, size: 8, kind: EventKind::Read, access: Access::Load };
     p.plans[f.0 as usize] = Arc::new(Plan { events: vec![load], ..(*p.plans[f.0 as usize]).clone() });
-    let shape = |lines: u64| Geometry::new(lines * 64, 2, 64).expect("a shape");
-    let shapes = || Hierarchy::new(shape(4), shape(4), shape(8));
     let costs = |program: &Program, levels: ToldLevels, deferred: Option<&Deferred>| {
-        let mut part = Part::new(Some(shapes()), None);
+        let mut part = Part::new(Some(small()), None);
         part.set_told(Told { levels, branches: false });
         let CallCosts { calls, lines, .. } = program.costs_of(true, part, deferred);
         (calls, lines)
@@ -226,7 +241,7 @@ fn simulation_that_is_put_off_counts_the_same() {
     let expected = costs(&p, ToldLevels::None, None);
     assert!(expected.0.iter().map(|call| call.cost.misses.d1mr).sum::<u64>() >= 100_000);
     counts_the_same(&expected, |deferred| costs(&p, ToldLevels::None, deferred));
-    let driven = p.driven(&shapes());
+    let driven = p.driven(&small());
     assert_eq!(costs(&driven, ToldLevels::First, None), expected);
     counts_the_same(&expected, |deferred| costs(&driven, ToldLevels::First, deferred));
 }
@@ -310,21 +325,12 @@ fn at_random(seed: u64) -> Program {
 
 #[test]
 fn the_short_way_leads_where_the_long_one_does() {
-    let shape = |lines: u64| Geometry::new(lines * 64, 2, 64).expect("a shape");
-    let shapes = || Hierarchy::new(shape(4), shape(4), shape(8));
     for seed in 0..8 {
         let mut p = at_random(seed);
         for (recursions, skip_plt) in [(1, true), (3, true), (1, false), (3, false)] {
             p.recursions = recursions;
-            let driven = p.driven(&shapes());
-            let costs = |program: &Program, jumps, levels| {
-                let mut part = Part::new(Some(shapes()), None);
-                part.set_told(Told { levels, branches: false });
-                let Program { plans, words, missed, .. } = program;
-                let (plans, words, missed) = (plans.clone(), words.clone(), missed.clone());
-                let program = Program { plans, words, missed, recursions, jumps };
-                CallCosts { jumps: Vec::new(), ..program.costs_of(skip_plt, part, None) }
-            };
+            let driven = p.driven(&small());
+            let costs = |program: &Program, jumps, levels| program.costs_of_calls((jumps, skip_plt), levels);
             let expected = costs(&p, true, ToldLevels::None);
             assert!(expected.calls.iter().any(|call| call.cost.misses.d1mr > 0));
             assert_eq!(costs(&p, false, ToldLevels::None), expected, "{seed} {recursions} {skip_plt}");

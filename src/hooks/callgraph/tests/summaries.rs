@@ -4,17 +4,8 @@ use super::*;
 
 /// Checks that the short way, with summaries, leads where the long one does.
 fn check(p: &Program) {
-    let shape = |lines: u64| Geometry::new(lines * 64, 2, 64).expect("a shape");
-    let shapes = || Hierarchy::new(shape(4), shape(4), shape(8));
-    let driven = p.driven(&shapes());
-    let costs = |jumps| {
-        let mut part = Part::new(Some(shapes()), None);
-        part.set_told(Told { levels: ToldLevels::First, branches: false });
-        let Program { plans, words, missed, recursions, .. } = &driven;
-        let (plans, words, missed) = (plans.clone(), words.clone(), missed.clone());
-        let program = Program { plans, words, missed, recursions: *recursions, jumps };
-        CallCosts { jumps: Vec::new(), ..program.costs_of(true, part, None) }
-    };
+    let driven = p.driven(&small());
+    let costs = |jumps| driven.costs_of_calls((jumps, true), ToldLevels::First);
     assert_eq!(costs(false), costs(true));
 }
 
