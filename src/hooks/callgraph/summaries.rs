@@ -21,7 +21,7 @@ const MOST_ENTERED: usize = 4;
 
 /// Calls of a block without a summary until the first one is summarised, and how many times as many
 /// until the next one.
-const FIRST: u32 = if cfg!(test) { 2 } else { 1 << 10 };
+const FIRST: u32 = if cfg!(test) { 2 } else { 1 << 6 };
 const BACKOFF: u32 = 4;
 
 /// Calls without a summary after which summaries are used no more if there are more than so many
